@@ -1,0 +1,115 @@
+"""A Jupyter notebook as one program: its Python cells in order, magics blanked, every cell parsed on its own.
+
+Only nbformat 4 is read. Nothing here runs a cell or a magic.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from bisect import bisect_right
+from dataclasses import dataclass
+from typing import cast
+
+from shardlint.text import Text
+
+_MAGIC = re.compile(r"^[ \t]*(?:[%!?]|[\w.]+\?{1,2}[ \t]*$|[\w., \t]+=[ \t]*[!%])")
+_PYTHON_CELL_MAGICS = frozenset({"time", "timeit", "capture", "prun", "python", "python3"})
+
+
+class NotebookError(ValueError):
+    """The text is no notebook that can be read; the message is a clause that says why."""
+
+
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A code cell: its index among all cells (0-based), and where its text starts in the joined text (code points)."""
+
+    index: int
+    start: int
+    source: str
+
+
+@dataclass(frozen=True)
+class Notebook:
+    """The joined text and its cells. `boundaries` are the offsets at which cells start."""
+
+    text: Text
+    cells: tuple[Cell, ...]
+
+    @property
+    def boundaries(self) -> tuple[int, ...]:
+        return tuple(cell.start for cell in self.cells)
+
+    def locate(self, offset: int) -> tuple[int, int, int]:
+        """Cell index, line and column, all 0-based (columns in code points), of an offset of the joined text."""
+        cell = self.cells[max(0, bisect_right(self.boundaries, offset) - 1)]
+        line, column = Text(cell.source).position(offset - cell.start)
+        return cell.index, line, column
+
+
+def read(source: str) -> Notebook:
+    """The notebook in a JSON text. Raises `NotebookError` for anything else."""
+    try:
+        data = _Json(json.loads(source))
+    except (ValueError, RecursionError) as error:
+        raise NotebookError("it is not valid JSON") from error
+    cells = data.list("cells")
+    if data.get("nbformat") != 4 or cells is None:
+        raise NotebookError("it is not a notebook of nbformat 4")
+    return join([(i, _source(cell)) for i, cell in enumerate(cells) if cell.get("cell_type") == "code"])
+
+
+class _Json:
+    """A decoded JSON value of which nothing is taken for granted."""
+
+    def __init__(self, value: object) -> None:
+        self._value = value
+
+    def get(self, key: str) -> object:
+        """The value under `key`, or None where this is no object or has no such key."""
+        return cast("dict[str, object]", self._value).get(key) if isinstance(self._value, dict) else None
+
+    def list(self, key: str) -> list[_Json] | None:
+        """The items of the list under `key`, or None where there is none."""
+        value = self.get(key)
+        return [_Json(item) for item in cast("list[object]", value)] if isinstance(value, list) else None
+
+    def text(self) -> str:
+        return self._value if isinstance(self._value, str) else ""
+
+
+def join(sources: list[tuple[int, str]]) -> Notebook:
+    """The notebook of code cells given as (index, source)."""
+    cells: list[Cell] = []
+    parts: list[str] = []
+    start = 0
+    for index, source in sources:
+        cells.append(Cell(index, start, source))
+        parts.append(_without_magics(source) + "\n")
+        start += len(parts[-1])
+    return Notebook(Text("".join(parts)), tuple(cells))
+
+
+def _source(cell: _Json) -> str:
+    lines = cell.list("source")
+    return _Json(cell.get("source")).text() if lines is None else "".join(line.text() for line in lines)
+
+
+def _without_magics(source: str) -> str:
+    """The same text, as long and with the same lines, in which every magic is a comment."""
+    lines = source.splitlines(keepends=True)
+    first = next((line.strip() for line in lines if line.strip()), "")
+    if first.startswith("%%") and first[2:].split(" ")[0] not in _PYTHON_CELL_MAGICS:
+        return "".join(_as_comment(line) for line in lines)
+    made: list[str] = []
+    joined = False
+    for line in lines:
+        magic = joined or _MAGIC.match(line) is not None
+        joined = magic and line.rstrip("\r\n").endswith("\\")
+        made.append(_as_comment(line) if magic else line)
+    return "".join(made)
+
+
+def _as_comment(line: str) -> str:
+    return "#" + line[1:] if line.strip("\r\n") else line
