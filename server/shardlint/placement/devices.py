@@ -1,0 +1,242 @@
+"""Devices, meshes and shardings as values, and putting an array on them."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from collections.abc import Mapping as MappingType
+from dataclasses import dataclass
+from math import prod
+
+from shardlint.placement.domain import (
+    ANY,
+    ONE,
+    UNKNOWN,
+    Array,
+    Constant,
+    Count,
+    Device,
+    DeviceId,
+    Devices,
+    Elements,
+    Fact,
+    Mapping,
+    Mesh,
+    Sequence,
+    Sharding,
+    Spec,
+    Trace,
+    Unknown,
+    Value,
+    each,
+    leaves,
+    map_leaves,
+)
+from shardlint.placement.machine import EVERY_ARRAY
+from shardlint.placement.site import Site
+
+
+@dataclass(frozen=True, slots=True)
+class Destination:
+    """Where a placement goes: how many devices, which one if it is one, and the evidence."""
+
+    count: Count
+    device: DeviceId | None = None
+    trace: Trace | None = None
+
+
+def destination(value: Value, site: Site) -> Destination | None:
+    """The devices that a device, a sharding, a spec, a mesh or a list of devices means; None where that is unknown."""
+    match value:
+        case Device(id=device):
+            return Destination(ONE, device)
+        case Sharding(count, device, trace) | Devices(count, device, trace):
+            return Destination(count, device if count == ONE else None, trace)
+        case Mesh(count, trace):
+            return Destination(count, None, trace)
+        case Spec():
+            state = site.frame.state
+            return Destination(state.mesh or ANY, None, state.mesh_trace)
+        case Fact(what="sharding", count=Count() as count, trace=trace):
+            return Destination(count, None, trace)
+        case Sequence() | Elements():
+            found = as_devices(value)
+            return None if found is None else Destination(found.count, found.first if found.count == ONE else None)
+        case _:
+            return None
+
+
+def placed(value: Value, target: Value | None, site: Site) -> Value:
+    """`value` put where `target` says; without a target an array stays and anything else goes to one device."""
+    if target is None or target == Constant(None):
+        return map_leaves(value, lambda leaf: _unmoved(leaf, site))
+    if isinstance(target, Sequence | Mapping) and as_devices(target) is None:
+        return _placed_by_leaf(value, target, site)
+
+    def on(choice: Value) -> Value:
+        where = destination(choice, site)
+        if where is None:
+            return map_leaves(value, lambda _leaf: Array(None, site.frame.fresh(site.node), traced=site.frame.traced))
+        return map_leaves(value, lambda _leaf: array_at(where, site))
+
+    return each(target, on)
+
+
+def array_at(where: Destination, site: Site) -> Array:
+    """A new array there."""
+    trace = None
+    if where.count != ONE:
+        trace = site.step(where.trace, f"{site.short} puts it on {where.count.words()}")
+    return Array(where.count, site.frame.fresh(site.node), where.device, site.frame.traced, trace)
+
+
+def _unmoved(leaf: Value, site: Site) -> Value:
+    if isinstance(leaf, Array):
+        return Array(leaf.count, leaf.key, leaf.device, leaf.traced, leaf.trace)
+    if isinstance(leaf, Unknown):
+        return Array(None, site.frame.fresh(site.node), traced=site.frame.traced)
+    return Array(ONE, site.frame.fresh(site.node), site.frame.state.default, site.frame.traced)
+
+
+def _placed_by_leaf(value: Value, target: Sequence | Mapping, site: Site) -> Value:
+    match value, target:
+        case Sequence(items), Sequence(targets) if len(items) == len(targets):
+            return Sequence(tuple(placed(item, where, site) for item, where in zip(items, targets, strict=True)))
+        case Mapping(items), Mapping(targets):
+            wanted = dict(targets)
+            return Mapping(tuple((key, placed(item, wanted.get(key, UNKNOWN), site)) for key, item in items))
+        case _:
+            return map_leaves(value, lambda _leaf: Array(None, site.frame.fresh(site.node)))
+
+
+def as_devices(value: Value) -> Devices | None:
+    """A list, nested list or NumPy array of devices; None if `value` is anything else."""
+    match value:
+        case Devices():
+            return value
+        case Sequence(items) if items:
+            found = list(leaves(value))
+            if found and all(isinstance(leaf, Device) for leaf in found):
+                first = found[0]
+                return Devices(Count(len(found), len(found)), first.id if isinstance(first, Device) else None)
+            if len(items) == 1:
+                return as_devices(items[0])
+            return None
+        case Elements(Device()):
+            return Devices(ANY)
+        case Elements(item):
+            return as_devices(item) if isinstance(item, Elements) else None
+        case _:
+            return None
+
+
+def spread(site: Site) -> Value | None:
+    """The devices in an argument that NumPy wraps, or None."""
+    return as_devices(site.argument(0))
+
+
+def reshaped(devices: Devices, dimensions: tuple[Value, ...]) -> Devices:
+    """`devices.reshape(...)`: literal dimensions tell the number."""
+    if len(dimensions) == 1 and isinstance(dimensions[0], Sequence):
+        dimensions = dimensions[0].items
+    count = _product(dimensions)
+    return devices if count is None else Devices(Count(count, count), devices.first, devices.trace)
+
+
+def _product(dimensions: tuple[Value, ...]) -> int | None:
+    sizes = [d.value for d in dimensions if isinstance(d, Constant) and isinstance(d.value, int)]
+    if not dimensions or len(sizes) != len(dimensions) or any(size < 1 for size in sizes):
+        return None
+    return prod(sizes)
+
+
+def _shape(value: Value) -> int | None:
+    match value:
+        case Sequence(items):
+            return _product(items)
+        case Constant(int()):
+            return _product((value,))
+        case _:
+            return None
+
+
+def _devices(site: Site) -> Value:
+    platform = site.arguments.get(0, "backend")
+    name = platform.value if isinstance(platform, Constant) and isinstance(platform.value, str) else None
+    return Devices(ANY, DeviceId(0, name))
+
+
+def _device_count(_site: Site) -> Value:
+    return Fact("count", EVERY_ARRAY)
+
+
+def _device_grid(site: Site) -> Value:
+    given = as_devices(site.argument(1, "devices"))
+    count = _shape(site.argument(0, "mesh_shape"))
+    if count is None:
+        return given or Devices(ANY, DeviceId(0))
+    return Devices(Count(count, count), DeviceId(0) if given is None else given.first)
+
+
+def _mesh_over(site: Site) -> Value:
+    def over(value: Value) -> Value:
+        found = as_devices(value)
+        count = ANY if found is None else found.count
+        return Mesh(count, _mesh_trace(site, count))
+
+    return each(site.argument(0, "devices"), over)
+
+
+def _make_mesh(site: Site) -> Value:
+    given = as_devices(site.argument(-1, "devices"))
+    number = _shape(site.argument(0, "axis_shapes"))
+    count = Count(number, number) if number is not None else ANY
+    if given is not None and number is None:
+        count = given.count
+    return Mesh(count, _mesh_trace(site, count))
+
+
+def _mesh_trace(site: Site, count: Count) -> Trace | None:
+    if count == ONE:
+        return None
+    size = "all devices given to it" if count == ANY else count.words()
+    return site.step(None, f"{site.short} makes a mesh over {size}")
+
+
+def _named_sharding(site: Site) -> Value:
+    def on(mesh: Value) -> Value:
+        where = destination(mesh, site)
+        if where is None:
+            return Sharding(ANY, None, site.step(None, "a NamedSharding over a mesh that is not known here"))
+        return Sharding(where.count, None, where.trace)
+
+    return each(site.argument(0, "mesh"), on)
+
+
+def _single_device_sharding(site: Site) -> Value:
+    device = site.argument(0, "device")
+    return Sharding(ONE, device.id if isinstance(device, Device) else None)
+
+
+def _positional_sharding(site: Site) -> Value:
+    found = as_devices(site.argument(0, "devices"))
+    count = ANY if found is None else found.count
+    return Sharding(
+        count, None, None if count == ONE else site.step(None, f"a PositionalSharding over {count.words()}")
+    )
+
+
+def is_whole_machine(value: Value) -> bool:
+    """Whether `value` is the list `jax.devices()` itself, so that its length is the number of devices."""
+    return isinstance(value, Devices) and value.count == ANY and value.first == DeviceId(0)
+
+
+DEVICE_EFFECTS: MappingType[str, Callable[[Site], Value]] = {
+    "devices": _devices,
+    "device-count": _device_count,
+    "device-grid": _device_grid,
+    "mesh-over": _mesh_over,
+    "make-mesh": _make_mesh,
+    "named-sharding": _named_sharding,
+    "single-device-sharding": _single_device_sharding,
+    "positional-sharding": _positional_sharding,
+}

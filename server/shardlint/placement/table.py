@@ -1,0 +1,140 @@
+"""The tables `api.toml` and `handoffs.toml` as frozen data, with look-up by canonical name."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from functools import cache, cached_property
+from importlib.resources import files
+from typing import Any
+
+
+@dataclass(frozen=True, slots=True)
+class Argument:
+    """Where a function takes an argument: a position from 0 (-1: the object whose method it is) and a keyword."""
+
+    position: int
+    keyword: str | None
+
+
+@dataclass(frozen=True, slots=True)
+class Effect:
+    """What a function does to placement: a name of `effects.EFFECTS` and the arguments that it reads."""
+
+    name: str
+    value: Argument | None = None
+    target: Argument | None = None
+    library: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Consumer:
+    """A hand-off: see handoffs.toml."""
+
+    name: str
+    protocol: str
+    array: Argument
+    takes: frozenset[str]
+    gives: str
+    attribute: bool
+    source_says: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Existence:
+    """The first versions with and without a name; None where it was always or is still there."""
+
+    added: str | None
+    removed: str | None
+
+
+@dataclass(frozen=True)
+class Table:
+    """All of it. Names given to the look-ups are canonical: see `canonical`."""
+
+    aliases: Mapping[str, str]
+    effects: Mapping[str, Effect]
+    namespaces: tuple[tuple[str, Effect], ...]
+    attributes: Mapping[str, str]
+    consumers: Mapping[str, Consumer]
+    timeline: Mapping[str, Existence]
+
+    def canonical(self, name: str) -> str:
+        """The one name for what `name` reaches, following aliases of the name itself and of the module it lies in."""
+        for _ in range(4):
+            direct = self.aliases.get(name)
+            if direct is None:
+                head, _, tail = name.rpartition(".")
+                module = self.aliases.get(head)
+                direct = None if module is None else f"{module}.{tail}"
+            if direct is None or direct == name:
+                return name
+            name = direct
+        return name
+
+    @cached_property
+    def telling(self) -> frozenset[str]:
+        """The last parts of all names in the table: an unknown name that ends in one may be a re-export of it."""
+        known = (*self.effects, *self.consumers, *self.timeline)
+        return frozenset(name.rpartition(".")[2] for name in known if not name.startswith("jax.Array."))
+
+    def with_consumers(self, rows: Mapping[str, Consumer]) -> Table:
+        """The table with further consumers."""
+        return replace(self, consumers={**self.consumers, **rows})
+
+    def effect(self, name: str) -> Effect | None:
+        """The effect of the function `name`, its own or its namespace's."""
+        found = self.effects.get(name)
+        if found is not None:
+            return found
+        for prefix, effect in self.namespaces:
+            if name.startswith(prefix):
+                return effect
+        return None
+
+
+@cache
+def load() -> Table:
+    """The tables that come with the package."""
+    api = _read("api.toml")
+    effects: dict[str, Effect] = {}
+    for row in api["function"]:
+        effect = Effect(row["effect"], _argument(row.get("value")), _argument(row.get("target")))
+        for name in row["names"]:
+            effects.setdefault(name, effect)
+    namespaces = [
+        (f"{prefix}.", Effect(row["effect"], library=row.get("library")))
+        for row in api["namespace"]
+        for prefix in row["prefixes"]
+    ]
+    namespaces.sort(key=lambda row: -len(row[0]))
+    consumers = {
+        name: Consumer(
+            name,
+            row["protocol"],
+            Argument(row["array"], row.get("keyword")),
+            frozenset(row["takes"]),
+            row["gives"],
+            row.get("attribute", False),
+            row.get("source-says"),
+        )
+        for row in _read("handoffs.toml")["consumer"]
+        for name in row["names"]
+    }
+    return Table(
+        aliases=api["aliases"],
+        effects=effects,
+        namespaces=tuple(namespaces),
+        attributes={name: row["reads"] for row in api["attribute"] for name in row["names"]},
+        consumers=consumers,
+        timeline={name: Existence(row.get("added"), row.get("removed")) for name, row in api["timeline"].items()},
+    )
+
+
+def _argument(row: Mapping[str, Any] | None) -> Argument | None:
+    return None if row is None else Argument(row["argument"], row.get("keyword"))
+
+
+def _read(name: str) -> dict[str, Any]:
+    return tomllib.loads(files("shardlint.placement").joinpath(name).read_text(encoding="utf-8"))
