@@ -1,0 +1,154 @@
+"""Rules against hand-offs: each event that a rule matches and whose condition holds becomes a finding."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+
+from packaging.specifiers import SpecifierSet
+
+from shardlint.model import Finding, HandOff, Location, Severity, Step, Target, Verdict
+from shardlint.placement.machine import Event
+from shardlint.records.catalogue import Catalogue, Rule
+from shardlint.rules.conditions import verdict
+from shardlint.rules.own import Pattern
+from shardlint.rules.wording import consumer_words, devices_words, message, status
+from shardlint.syntax.tree import Tree
+from shardlint.text import Span
+
+
+def findings(
+    events: Iterable[Event],
+    tree: Tree,
+    path: str,
+    target: Target,
+    catalogue: Catalogue,
+    patterns: Mapping[str, Pattern],
+) -> tuple[Finding, ...]:
+    """The findings of one file, sorted by position; one for each rule and place, the surest way in telling the story.
+
+    `patterns` are what the records that have no rule look for, by name.
+    """
+    best: dict[tuple[str, Span], tuple[int, Finding]] = {}
+    ordered = list(events)
+    for rule in catalogue.rules.values():
+        share = _share(rule, target)
+        if share is Verdict.NO:
+            continue
+        bound, pattern = _version_bound(rule, catalogue), patterns.get(rule.name)
+        for event in ordered:
+            if not (pattern or matches(rule, event)) or _silenced(rule, event, version_bound=bound):
+                continue
+            answer = pattern.verdict(event) if pattern else verdict(rule.when, event)
+            if answer not in (Verdict.YES, Verdict.POSSIBLE):
+                continue
+            sure = answer is Verdict.YES and share is Verdict.YES
+            severity = rule.severity_by.get(event.consumer, rule.severity) if sure else rule.possible
+            if severity is Severity.OFF:
+                continue
+            finding = _finding(rule, event, severity, tree, path, target)
+            key = (rule.name, finding.location.span)
+            rank = (0 if sure else 1_000) + len(finding.steps)
+            if key not in best or rank < best[key][0]:
+                best[key] = (rank, finding)
+    made = [finding for _, finding in best.values()]
+    return tuple(sorted(made, key=lambda f: (f.location.span, f.rule)))
+
+
+def matches(rule: Rule, event: Event) -> bool:
+    """Whether the rule looks at this kind of hand-off at all."""
+    if rule.match.names:
+        return event.protocol == "name" and event.consumer in rule.match.names
+    if event.row is None or event.protocol not in rule.match.protocols:
+        return False
+    into_jax = event.row.gives == "jax"
+    return rule.match.direction != "import" or into_jax
+
+
+def _silenced(rule: Rule, event: Event, *, version_bound: bool) -> bool:
+    """Whether the program deals with the error itself: a handler that names it, or a test of the version around it."""
+    if version_bound and event.version_guarded:
+        return True
+    caught = {name for handlers in event.handlers for name in handlers}
+    return "*" in caught or bool(caught & set(rule.handled_by))
+
+
+def _share(rule: Rule, target: Target) -> Verdict:
+    """On which of the target's candidates the rule holds."""
+    if not rule.jax:
+        return Verdict.YES
+    holds = SpecifierSet(rule.jax)
+    hits = [holds.contains(version, prereleases=True) for version in target.versions]
+    return Verdict.YES if all(hits) else Verdict.POSSIBLE if any(hits) else Verdict.NO
+
+
+def _version_bound(rule: Rule, catalogue: Catalogue) -> bool:
+    holds = SpecifierSet(rule.jax)
+    return bool(rule.jax) and not all(holds.contains(version, prereleases=True) for version in catalogue.jax_versions)
+
+
+def _finding(rule: Rule, event: Event, severity: Severity, tree: Tree, path: str, target: Target) -> Finding:
+    return Finding(
+        rule=rule.name,
+        severity=severity,
+        location=Location(path, shown_span(event, tree)),
+        message=message(rule, event, target),
+        steps=tuple(_steps(event, tree, path)),
+        consumer=event.consumer,
+        tags=rule.tags,
+    )
+
+
+def shown_span(event: Event, tree: Tree) -> Span:
+    """What is underlined: the whole hand-off if it stands on one line, else the last name of its consumer."""
+    whole = tree.span(event.place)
+    if tree.text.line_of(whole.start) == tree.text.line_of(whole.end):
+        return whole
+    return name_span(event, tree)
+
+
+def name_span(event: Event, tree: Tree) -> Span:
+    """The name of the consumer as the program writes it, without line breaks in it."""
+    name = tree.span(event.name)
+    if tree.text.line_of(name.start) != tree.text.line_of(name.end):
+        attribute = getattr(event.name.node, "attr", "")
+        return Span(name.end - len(attribute), name.end)
+    return name
+
+
+def _steps(event: Event, tree: Tree, path: str) -> Iterator[Step]:
+    if event.trace is None:
+        return
+    for place, text in event.trace.steps():
+        yield Step(Location(path, tree.span(place)), text)
+
+
+def hand_offs(events: Iterable[Event], found: Iterable[Finding], tree: Tree, path: str) -> tuple[HandOff, ...]:
+    """Every hand-off once, sorted by position, with what is known of it and the rules that hold there."""
+    at: dict[Span, tuple[str, ...]] = {}
+    for finding in found:
+        span = finding.location.span
+        at[span] = (*at.get(span, ()), finding.rule)
+    seen: dict[Span, HandOff] = {}
+    for event in events:
+        if event.protocol == "name":
+            continue
+        span = tree.span(event.place)
+        if span in seen and not _tells_more(event):
+            continue
+        name = name_span(event, tree)
+        rules = (*at.get(shown_span(event, tree), ()), *at.get(name, ()))
+        made = HandOff(
+            Location(path, span), name, event.consumer, event.protocol, status(event), tuple(_steps(event, tree, path)),
+            tuple(dict.fromkeys(rules)),
+        )  # fmt: skip
+        seen[span] = made
+    return tuple(seen[span] for span in sorted(seen))
+
+
+def _tells_more(event: Event) -> bool:
+    return event.trace is not None
+
+
+def title(text: str, event: Event) -> str:
+    """A fix's title with its placeholders filled."""
+    return text.format(devices=devices_words(event.count), consumer=consumer_words(event.consumer))

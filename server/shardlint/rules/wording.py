@@ -1,0 +1,97 @@
+"""The words of findings and of hand-offs: placeholders of a rule's message, and what is known where nothing is wrong."""
+
+from __future__ import annotations
+
+from shardlint.model import Target
+from shardlint.placement.domain import Array, Capsule, Count, Foreign, Host
+from shardlint.placement.machine import Event
+from shardlint.records.catalogue import Observation, Rule, observation_for
+
+_KINDS = {
+    "silent-copy": "silently copies through the host",
+    "silent-partial": "silently hands over one shard only",
+    "silent-dtype": "silently changes the dtype",
+    "silent-device": "silently ends up on another device",
+    "silent-wrong": "silently gives wrong values",
+    "aliasing": "shares memory that somebody can write to",
+}
+_JAX = ("jax.", "jaxlib.")
+
+
+def target_words(target: Target) -> str:
+    """`JAX 0.10.2`, or the span of the candidates."""
+    first, last = target.versions[0], target.versions[-1]
+    return f"JAX {last}" if first == last else f"JAX {first} to {last}"
+
+
+def devices_words(count: Count | None) -> str:
+    """How many devices, as a phrase."""
+    if count is None:
+        return "several devices"
+    return count.words()
+
+
+def consumer_words(consumer: str) -> str:
+    """A consumer as people write it: a method of arrays by its bare name."""
+    return consumer.removeprefix("jax.Array.").removeprefix("builtins.")
+
+
+def outcome_words(rule: Rule, event: Event, target: Target) -> str:
+    """What was seen to happen, as a clause whose subject is the consumer; never more than was seen or is marked as read."""
+    seen = observation_for(rule, event.consumer, target.versions)
+    if seen is None:
+        told = event.row.source_says if event.row is not None else None
+        return told or "fails in a way that was not observed yet"
+    clause = _observed(seen)
+    return clause if seen.jax in target.versions else f"{clause} (seen on JAX {seen.jax})"
+
+
+def _observed(seen: Observation) -> str:
+    if seen.exception is None:
+        return _KINDS.get(seen.kind, seen.kind)
+    name = seen.exception.rpartition(".")[2]
+    text = (seen.message or "").partition("\n")[0].rstrip(".")
+    return f"raises {name}: {text}" if text else f"raises {name}"
+
+
+def message(rule: Rule, event: Event, target: Target) -> str:
+    """The rule's message with its placeholders filled, as one sentence."""
+    text = rule.message.format(
+        consumer=consumer_words(event.consumer),
+        devices=devices_words(event.count),
+        outcome=outcome_words(rule, event, target),
+        target=target_words(target),
+    )
+    return text[:1].upper() + text[1:] if not text.startswith(consumer_words(event.consumer)) else text
+
+
+def status(event: Event) -> str:
+    """What is known of a hand-off, for people who ask where nothing is wrong."""
+    if event.row is None:
+        return _not_ours(event)
+    match event.value:
+        case Array() if event.traced:
+            return "inside a JAX transformation this is a tracer, which has no memory to hand over"
+        case Array() if event.count is not None:
+            if event.count.surely_one:
+                return "the array is on one device"
+            return f"the array is on {devices_words(event.count)}"
+        case Array():
+            return "a JAX array comes here, but nothing tells on how many devices it is"
+        case Capsule():
+            return "a DLPack capsule comes here"
+        case Host():
+            return "a NumPy array or a Python number comes here, not a JAX array"
+        case Foreign(library):
+            return f"a value of {library} comes here, not a JAX array"
+        case _:
+            return "nothing is known of the value that comes here"
+
+
+def _not_ours(event: Event) -> str:
+    if event.consumer.startswith("?."):
+        return "this is not known to be a function of JAX, so no JAX version matters here"
+    if event.consumer.startswith(_JAX):
+        return "this function of JAX is not in the catalogue"
+    library = event.consumer.partition(".")[0]
+    return f"this is a function of {library}, not of JAX: no JAX version changes what it does"
