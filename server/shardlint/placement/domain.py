@@ -14,7 +14,7 @@ from shardlint.syntax.tree import Place
 
 _MOST_ALTERNATIVES = 6
 _LONGEST_TRACE = 24
-_HEAVIEST = 300
+_HEAVIEST = 128
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -338,14 +338,20 @@ def weight(value: Value) -> int:
             return value.weight
         case OneOf(values):
             return sum(weight(alternative) for alternative in values)
+        case Partial(function, arguments, keywords):
+            return 1 + sum(weight(part) for part in (function, *arguments, *(part for _, part in keywords)))
+        case Transformed(function=function) | Method(owner=function):
+            return 1 + weight(function)
         case _:
             return 1
 
 
 def bounded(value: Value) -> Value:
-    """`value`, or for a container that has grown too heavy to be followed, one that only tells what its leaves are."""
+    """`value`, or for one that has grown too heavy to be followed, what its leaves are at most."""
     if weight(value) <= _HEAVIEST:
         return value
+    if not isinstance(value, Sequence | Mapping | Elements):
+        return UNKNOWN
     kinds: list[Value] = []
     for leaf in leaves(value):
         if leaf not in kinds:

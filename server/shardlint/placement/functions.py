@@ -21,6 +21,7 @@ from shardlint.placement.domain import (
     Sequence,
     Trace,
     Value,
+    bounded,
     leaves,
     map_leaves,
     one_of,
@@ -31,6 +32,7 @@ from shardlint.syntax.scopes import FunctionNode, parameters
 from shardlint.syntax.tree import Node
 
 _MOST_DEPTH = 40
+_MOST_NESTED = 3
 _MOST_CONTEXTS = 24
 
 
@@ -55,7 +57,7 @@ class Functions:
 
     machine: Machine
     _summaries: dict[Hashable, list[Summary]] = field(default_factory=dict[Hashable, "list[Summary]"])
-    _running: set[Hashable] = field(default_factory=set[Hashable])
+    _running: dict[FunctionNode, int] = field(default_factory=dict[FunctionNode, int])
     _contexts: dict[FunctionNode, int] = field(default_factory=dict[FunctionNode, int])
 
     def run(self, code: Code, closure: Frame, arguments: Arguments, node: Node, frame: Frame, *, traced: bool) -> Value:
@@ -69,16 +71,16 @@ class Functions:
         known = self._summaries.setdefault(context, [])
         summary = next((summary for summary in known if summary.holds()), None)
         if summary is None:
-            if context in self._running or frame.depth >= _MOST_DEPTH:
+            if self._running.get(code.node, 0) >= _MOST_NESTED or frame.depth >= _MOST_DEPTH:
                 return UNKNOWN
             if self._contexts.get(code.node, 0) >= _MOST_CONTEXTS:
                 return UNKNOWN
             self._contexts[code.node] = self._contexts.get(code.node, 0) + 1
-            self._running.add(context)
+            self._running[code.node] = self._running.get(code.node, 0) + 1
             try:
                 summary = self._execute(code, closure, bound, frame, traced=traced)
             finally:
-                self._running.discard(context)
+                self._running[code.node] -= 1
             known.append(summary)
         for outer, name, value in summary.reads:
             if outer is not frame:
@@ -162,7 +164,7 @@ class Functions:
                 default = defaults.get(parameter.arg)
                 usable = isinstance(default, ast.Constant) and not arguments.open
                 bound[parameter.arg] = self.machine.evaluate(default, closure) if usable and default else UNKNOWN
-        return {name: _entering(value, name, code, node, frame, keys) for name, value in bound.items()}
+        return {name: _entering(bounded(value), name, code, node, frame, keys) for name, value in bound.items()}
 
 
 def _entering(value: Value, name: str, code: Code, node: Node, frame: Frame, keys: dict[Hashable, Hashable]) -> Value:
