@@ -1,0 +1,132 @@
+"""The settings of a project: the table `[tool.shardlint]` of the nearest `pyproject.toml` that has one.
+
+A key that cannot be used is reported by itself and leaves the others in force. pydantic is loaded only where there is a
+table to validate.
+"""
+
+from __future__ import annotations
+
+import difflib
+import tomllib
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass, field, fields
+from pathlib import Path
+from typing import Any, cast
+
+from shardlint.files import problem, read_bytes
+from shardlint.model import Problem
+
+FILE_NAME = "pyproject.toml"
+TABLE = "[tool.shardlint]"
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """What a project asks of shardlint.
+
+    `root` is the folder of the file they come from (of the file or folder looked at, if there is none), `source` that file.
+    Paths are already joined to `root`; the patterns of `exclude` are relative to it.
+    """
+
+    root: Path
+    source: Path | None = None
+    jax_version: str | None = None
+    python: Path | None = None
+    records: tuple[Path, ...] = ()
+    ignore: frozenset[str] = field(default=frozenset())
+    exclude: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class _Table:
+    """The keys of the table, spelled with underscores for dashes, and their types as TOML has them."""
+
+    jax_version: str | None = None
+    python: str | None = None
+    records: list[str] = field(default_factory=list[str])
+    ignore: list[str] = field(default_factory=list[str])
+    exclude: list[str] = field(default_factory=list[str])
+
+
+_KEYS = tuple(entry.name.replace("_", "-") for entry in fields(_Table))
+_EXPECTED = {"str | None": "a string", "list[str]": "a list of strings"}
+
+
+def load(folder: Path) -> tuple[Settings, tuple[Problem, ...]]:
+    """The settings in force in `folder`, and one problem for each thing in the file that cannot be used.
+
+    The search goes up from `folder` and ends at the first `pyproject.toml` with the table, or at one that cannot be read.
+    """
+    folder = folder.absolute()
+    for candidate in (folder, *folder.parents):
+        file = candidate / FILE_NAME
+        document, unread = read_toml(file)
+        if unread:
+            return Settings(folder), (unread,)
+        tool = document.get("tool")
+        if isinstance(tool, dict) and "shardlint" in tool:
+            return _settings(file, cast("Mapping[str, object]", tool)["shardlint"])
+    return Settings(folder), ()
+
+
+def read_toml(file: Path) -> tuple[Mapping[str, Any], Problem | None]:
+    """The content of a TOML file: empty without a problem where there is no file, empty with one where it cannot be read."""
+    try:
+        return tomllib.loads(read_bytes(file).decode()), None
+    except (FileNotFoundError, NotADirectoryError):
+        return {}, None
+    except OSError as error:
+        return {}, problem(file, f"cannot be read and is not used: {error.strerror}.")
+    except UnicodeDecodeError:
+        return {}, problem(file, "is not UTF-8, as TOML must be, and is not used.")
+    except (tomllib.TOMLDecodeError, RecursionError) as error:
+        return {}, problem(file, f"is not valid TOML and is not used: {error}.")
+
+
+def nearest(name: str, known: Iterable[str]) -> str:
+    """A clause that leads from a wrong name to a right one: the most alike, else all of them."""
+    names = sorted(known)
+    alike = difflib.get_close_matches(name, names, n=1)
+    return f"did you mean {alike[0]!r}?" if alike else f"known: {', '.join(names)}."
+
+
+def _settings(file: Path, table: object) -> tuple[Settings, tuple[Problem, ...]]:
+    root = file.parent
+    if not isinstance(table, dict):
+        return Settings(root, file), (problem(file, f"{TABLE} must be a table of keys."),)
+    given = cast("Mapping[str, Any]", table)
+    problems = [
+        problem(file, f"{TABLE} has no key {key!r}; {nearest(key, _KEYS)}") for key in given if key not in _KEYS
+    ]
+    valid, wrong = _validated({key.replace("-", "_"): value for key, value in given.items() if key in _KEYS})
+    problems += [problem(file, f"{TABLE} {clause}") for clause in wrong]
+    return Settings(
+        root=root,
+        source=file,
+        jax_version=valid.jax_version,
+        python=root / Path(valid.python).expanduser() if valid.python else None,
+        records=tuple(root / Path(path).expanduser() for path in valid.records),
+        ignore=frozenset(valid.ignore),
+        exclude=tuple(valid.exclude),
+    ), tuple(problems)
+
+
+def _validated(given: Mapping[str, Any]) -> tuple[_Table, tuple[str, ...]]:
+    """The table without the keys of a wrong value, and a clause for each of those."""
+    from pydantic import TypeAdapter, ValidationError
+
+    adapter = TypeAdapter(_Table)
+    wrong = {key: "must not hold a NUL character." for key, value in given.items() if _holds_nul(value)}
+    types = {entry.name: str(entry.type) for entry in fields(_Table)}
+    try:
+        adapter.validate_python(given)
+    except ValidationError as error:
+        keys = {str(entry["loc"][0]) for entry in error.errors()}
+        wrong |= {key: f"must be {_EXPECTED[types[key]]}, not {given[key]!r}." for key in keys}
+    valid = adapter.validate_python({key: value for key, value in given.items() if key not in wrong})
+    return valid, tuple(f"{key.replace('_', '-')} {clause}" for key, clause in sorted(wrong.items()))
+
+
+def _holds_nul(value: object) -> bool:
+    """Whether there is a NUL in a string or list of strings: no path can have one, and the system calls raise on it."""
+    return any("\0" in str(part) for part in (cast("list[object]", value) if isinstance(value, list) else [value]))

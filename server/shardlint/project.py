@@ -1,0 +1,191 @@
+"""A project on disk: which files are looked at, what holds for them, and the check and repair of each."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Collection, Iterator, Mapping
+from dataclasses import dataclass, replace
+from fnmatch import fnmatchcase
+from pathlib import Path
+
+from shardlint.check import Report, Snapshot, check
+from shardlint.config import Settings, load, nearest
+from shardlint.environment import find_target
+from shardlint.files import SourceFile, problem, read
+from shardlint.model import Finding, Fix, Problem, Target
+from shardlint.records.catalogue import Catalogue
+from shardlint.text import Text
+
+SUFFIX = ".py"
+_EXCLUDED = frozenset(
+    {"__pycache__", "__pypackages__", "_build", "buck-out", "build", "dist", "node_modules", "site-packages"}
+)
+_ENVIRONMENT_MARKS = ("pyvenv.cfg", "conda-meta")
+WORDS = (
+    "__cuda_array_interface__",
+    "as_cuda_array",
+    "asarray",
+    "cupy",
+    "Dlpack",
+    "dlpack",
+    "from_jax",
+    "frombuffer",
+    "memoryview",
+    "Tensor",
+    "tensor",
+    "unsafe_buffer_pointer",
+)
+"""A file without any of these has no hand-off that a shipped rule speaks of."""
+_MOST_REPAIRS = 10
+"""How often a file is repaired again before what is left is taken as it is."""
+
+
+@dataclass(frozen=True, slots=True)
+class Scope:
+    """What holds for the files of one folder: the settings in force, the target, the rules, and those to keep quiet about."""
+
+    settings: Settings
+    target: Target
+    catalogue: Catalogue
+    ignored: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """One file with what was found in it. The report is empty for a file that cannot hold a hand-off."""
+
+    source: SourceFile
+    snapshot: Snapshot
+    report: Report
+
+
+@dataclass(frozen=True, slots=True)
+class Repaired:
+    """The text of a file after its safe fixes, and those that led there."""
+
+    text: str
+    fixes: tuple[Fix, ...]
+
+
+def scope_of(
+    folder: Path,
+    shipped: Catalogue,
+    environ: Mapping[str, str],
+    target: Target | None = None,
+    ignored: Collection[str] = (),
+) -> tuple[Scope, tuple[Problem, ...]]:
+    """What holds for the files in `folder`, and one problem for each thing of the user's that could not be used.
+
+    `target` and `ignored` are asked for from outside and come before, or on top of, what the project says. `environ` are the
+    variables of the process.
+    """
+    settings, problems = load(folder)
+    found: tuple[Problem, ...] = ()
+    if target is None:
+        target, found = find_target(folder, settings, shipped.jax_versions, environ)
+    catalogue, unusable = _with_own_records(shipped, settings)
+    unknown = sorted(settings.ignore - catalogue.rules.keys())
+    told = [problem(settings.source or folder, _unknown_rule(name, catalogue)) for name in unknown]
+    scope = Scope(settings, target, catalogue, settings.ignore | frozenset(ignored))
+    return scope, (*problems, *found, *unusable, *told)
+
+
+def python_files(given: Path, settings: Settings) -> Iterator[Path | Problem]:
+    """The Python files that a path given by a person stands for, sorted; a problem for what cannot be looked into.
+
+    A file stands for itself, whatever its name. A folder stands for the `.py` files in and below it, without hidden files and
+    folders, environments, caches, build results and what `exclude` names. Links to folders are not followed.
+    """
+    if not _is_folder(given):
+        yield _notebook(given) if given.suffix == ".ipynb" else given
+        return
+    unreadable: list[OSError] = []
+    for name, folders, files in os.walk(given, onerror=unreadable.append):
+        folder = Path(name)
+        folders[:] = sorted(child for child in folders if not _skipped(folder / child, settings))
+        for file in sorted(files):
+            path = folder / file
+            if file.endswith(SUFFIX) and not file.startswith(".") and not _excluded(path, settings):
+                yield path
+    yield from (problem(Path(error.filename), f"cannot be looked into: {error.strerror}.") for error in unreadable)
+
+
+def check_file(path: Path, scope: Scope) -> Checked | Problem:
+    """Read and check one file."""
+    source = read(path)
+    if isinstance(source, Problem):
+        return source
+    snapshot = Snapshot(str(path), source.text, scope.target, scope.catalogue, scope.ignored)
+    return Checked(source, snapshot, check(snapshot) if _matters(source.text, scope) else Report((), (), ()))
+
+
+def repair(checked: Checked) -> Repaired:
+    """Apply the safe fixes until there are no more, without writing anything."""
+    from shardlint.fixes.repair import fix_all
+
+    snapshot = checked.snapshot
+    applied: list[Fix] = []
+    for _ in range(_MOST_REPAIRS if checked.report.findings else 0):
+        text, fixes = fix_all(snapshot)
+        if text == snapshot.text.source:
+            break
+        applied += fixes
+        snapshot = replace(snapshot, text=Text(text))
+    return Repaired(snapshot.text.source, tuple(applied))
+
+
+def repairs_of(checked: Checked, finding: Finding) -> tuple[Fix, ...]:
+    """The repairs of one finding, the best first."""
+    from shardlint.fixes.repair import repairs
+
+    return repairs(checked.snapshot, finding)
+
+
+def folder_of(given: Path) -> Path:
+    """The folder whose settings hold for a path given by a person."""
+    return given if _is_folder(given) else given.parent
+
+
+def _is_folder(path: Path) -> bool:
+    try:
+        return path.is_dir()
+    except OSError:
+        return False  # reading it will tell why
+
+
+def _with_own_records(shipped: Catalogue, settings: Settings) -> tuple[Catalogue, tuple[Problem, ...]]:
+    if not settings.records:
+        return shipped, ()
+    from shardlint.records.own import load_own
+
+    own, problems = load_own(settings.records, taken=shipped.rules.keys())
+    return replace(shipped, rules={**shipped.rules, **{rule.name: rule for rule in own}}), problems
+
+
+def _unknown_rule(name: str, catalogue: Catalogue) -> str:
+    return f"[tool.shardlint] ignore: there is no rule {name!r}; {nearest(name, catalogue.rules)}"
+
+
+def _matters(text: Text, scope: Scope) -> bool:
+    """Whether the text can hold anything that a rule in force speaks of; what own records speak of is not known here."""
+    return bool(scope.settings.records) or any(word in text.source for word in WORDS)
+
+
+def _notebook(path: Path) -> Problem:
+    return problem(path, "is a notebook, which is not read yet; check a .py export of it.")
+
+
+def _skipped(folder: Path, settings: Settings) -> bool:
+    name = folder.name
+    if name.startswith(".") or name in _EXCLUDED or _excluded(folder, settings):
+        return True
+    return any(os.access(folder / mark, os.F_OK) for mark in _ENVIRONMENT_MARKS)
+
+
+def _excluded(path: Path, settings: Settings) -> bool:
+    """Whether a pattern of `exclude` is the name of the path, or its way from the project's root, written with slashes."""
+    if not settings.exclude:
+        return False
+    way = Path(os.path.relpath(path, settings.root)).as_posix()
+    spellings = (path.name, way, f"/{way}")
+    return any(fnmatchcase(text, pattern.rstrip("/")) for pattern in settings.exclude for text in spellings)
