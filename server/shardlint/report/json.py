@@ -1,0 +1,44 @@
+"""Findings as JSON: a list of objects. Lines and columns are 1-based, columns count code points, ends are exclusive."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable
+from typing import Any
+
+from shardlint.model import Fix, Location
+from shardlint.report.entry import Entry, Sources
+from shardlint.text import Span, Text
+
+
+def render(entries: Iterable[Entry], sources: Sources) -> str:
+    """ASCII alone, so that no terminal or pipe can spoil it."""
+    return json.dumps([_finding(entry, sources) for entry in entries], indent=2) + "\n"
+
+
+def _finding(entry: Entry, sources: Sources) -> dict[str, Any]:
+    finding = entry.finding
+    return {
+        **_location(finding.location, sources),
+        "code": finding.rule,
+        "severity": str(finding.severity),
+        "message": finding.message,
+        "steps": [{**_location(step.location, sources), "message": step.text} for step in finding.steps],
+        "fixes": [_fix(fix, sources.get(finding.location.path)) for fix in entry.fixes],
+    }
+
+
+def _fix(fix: Fix, text: Text | None) -> dict[str, Any]:
+    edits = [{**_range(edit.span, text), "text": edit.text} for edit in fix.edits]
+    return {"title": fix.title, "safety": str(fix.safety), "edits": edits}
+
+
+def _location(location: Location, sources: Sources) -> dict[str, Any]:
+    path = location.path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
+    return {"path": path, **_range(location.span, sources.get(location.path))}
+
+
+def _range(span: Span, text: Text | None) -> dict[str, int]:
+    line, column = text.position(span.start) if text else (0, 0)
+    end_line, end_column = text.position(span.end) if text else (0, 0)
+    return {"line": line + 1, "column": column + 1, "end_line": end_line + 1, "end_column": end_column + 1}

@@ -1,0 +1,160 @@
+"""Findings for a person at a terminal: what is wrong, the line, how it came to that, and what the repaired line looks like."""
+
+from __future__ import annotations
+
+import textwrap
+from collections.abc import Iterable, Iterator, Sequence
+from dataclasses import dataclass
+
+from shardlint.model import Edit, Finding, Fix, Location, Safety, Severity
+from shardlint.report.entry import Entry, Sources, place, start
+from shardlint.report.excerpt import cells, excerpt, harmless
+from shardlint.report.paint import Paint, Role
+from shardlint.text import Span, Text
+
+_ROLES = {
+    Severity.ERROR: Role.ERROR,
+    Severity.WARNING: Role.WARNING,
+    Severity.INFORMATION: Role.INFORMATION,
+    Severity.OFF: Role.QUIET,
+}
+_MOST_STEPS = 8
+_MOST_REPAIRED = 6
+_WIDEST_PLACE = 30
+
+
+@dataclass(frozen=True, slots=True)
+class Look:
+    """How it is written: `paint` gives a part its colour, `width` is the number of cells in a line, None for any number."""
+
+    paint: Paint
+    width: int | None
+
+    @property
+    def line_limit(self) -> int:
+        """How many cells of a source line are shown."""
+        return max(40, self.width - 8) if self.width else 160
+
+
+def render(entries: Iterable[Entry], sources: Sources, look: Look) -> str:
+    """One block a finding, each followed by an empty line."""
+    return "".join(f"{line}\n" for entry in entries for line in (*_block(entry, sources, look), ""))
+
+
+def _block(entry: Entry, sources: Sources, look: Look) -> Iterator[str]:
+    finding, paint = entry.finding, look.paint
+    severity = paint(str(finding.severity), _ROLES[finding.severity])
+    yield f"{paint(harmless(place(sources, finding.location)), Role.RULE)}: {severity} {paint(finding.rule, Role.RULE)}"
+    yield from _wrapped(harmless(finding.message), "  ", look)
+    text = sources.get(finding.location.path)
+    if text:
+        yield ""
+        yield from _marked(text, finding.location.span, _ROLES[finding.severity], look)
+    if finding.steps:
+        yield ""
+        yield paint("  because", Role.QUIET)
+        yield from _steps(finding, sources, look)
+    if entry.fixes:
+        yield ""
+    safe = next((fix for fix in entry.fixes if fix.safety is Safety.SAFE), None)
+    for rank, fix in enumerate(entry.fixes):
+        by = "--fix" if fix is safe else "by hand"
+        yield f"  {paint('repair', Role.GOOD)} {paint(f'({by})', Role.QUIET)}: {harmless(fix.title)}"
+        if text and rank == 0:
+            yield from _preview(text, fix, look)
+
+
+def _marked(text: Text, span: Span, role: Role, look: Look) -> Iterator[str]:
+    shown = excerpt(text, span, look.line_limit)
+    yield look.paint(f"{shown.line:>5} | ", Role.QUIET) + shown.text
+    yield look.paint("      | ", Role.QUIET) + " " * shown.indent + look.paint("^" * shown.width, role)
+
+
+def _steps(finding: Finding, sources: Sources, look: Look) -> Iterator[str]:
+    """Each step's place and text, and below its source line, if that is not the one shown last."""
+    steps = finding.steps
+    places = [harmless(place(sources, step.location)) for step in steps]
+    column = max(map(cells, places))
+    column = column if column <= _WIDEST_PLACE else 0
+    half = _MOST_STEPS // 2
+    last = _line(finding.location, sources)
+    for number, (step, where) in enumerate(zip(steps, places, strict=True)):
+        if len(steps) > _MOST_STEPS and number == half:
+            yield look.paint(f"    ... {len(steps) - _MOST_STEPS} more steps", Role.QUIET)
+        if len(steps) > _MOST_STEPS and half <= number < len(steps) - half:
+            continue
+        gap = " " * (column - cells(where))
+        yield f"    {look.paint(where, Role.PLACE)}{gap}  {harmless(step.text)}"
+        text, line = sources.get(step.location.path), _line(step.location, sources)
+        if text and line != last:
+            shown = excerpt(text, step.location.span, look.line_limit - column)
+            yield " " * (column + 6) + look.paint(shown.text.strip(), Role.QUIET)
+        last = line
+
+
+def _line(location: Location, sources: Sources) -> tuple[str, int]:
+    return location.path, start(sources, location)[0]
+
+
+def _preview(text: Text, fix: Fix, look: Look) -> Iterator[str]:
+    """The lines that the fix leaves where it edits, with the line numbers that they will have."""
+    lines = list(_repaired(text, fix.edits))
+    for number, line in lines[:_MOST_REPAIRED]:
+        shown = excerpt(Text(line), Span(0, 0), look.line_limit)
+        yield look.paint(f"{number:>5} + ", Role.QUIET) + look.paint(shown.text, Role.ADDED)
+    if len(lines) > _MOST_REPAIRED:
+        yield look.paint(f"      + ... {len(lines) - _MOST_REPAIRED} more lines", Role.QUIET)
+
+
+def _repaired(text: Text, edits: Sequence[Edit]) -> Iterator[tuple[int, str]]:
+    """The changed lines after all edits, each with its 1-based number."""
+    moved = 0
+    for group in _by_lines(text, edits):
+        first, last = text.line_of(group[0].span.start), text.line_of(group[-1].span.end)
+        begin, end = text.line_span(first).start, text.line_span(last).end
+        old = text.source[begin:end]
+        new = old
+        for edit in reversed(group):
+            new = new[: edit.span.start - begin] + edit.text + new[edit.span.end - begin :]
+        before, after = _lines(old), _lines(new)
+        head = _common(before, after)
+        tail = _common(before[head:][::-1], after[head:][::-1])
+        for index in range(head, len(after) - tail):
+            yield first + moved + index + 1, after[index]
+        moved += len(after) - len(before)
+
+
+def _lines(source: str) -> list[str]:
+    text = Text(source)
+    return [text.line_text(line) for line in range(len(text.line_starts))]
+
+
+def _by_lines(text: Text, edits: Sequence[Edit]) -> Iterator[list[Edit]]:
+    """The edits in groups that share lines."""
+    group: list[Edit] = []
+    for edit in edits:
+        if group and text.line_of(edit.span.start) > text.line_of(group[-1].span.end):
+            yield group
+            group = []
+        group.append(edit)
+    if group:
+        yield group
+
+
+def _common(left: Sequence[str], right: Sequence[str]) -> int:
+    """How many items both begin with."""
+    return next((n for n, (a, b) in enumerate(zip(left, right, strict=False)) if a != b), min(len(left), len(right)))
+
+
+def _wrapped(text: str, indent: str, look: Look) -> Iterator[str]:
+    if look.width is None:
+        yield indent + text
+        return
+    yield from textwrap.wrap(
+        text,
+        max(40, look.width),
+        initial_indent=indent,
+        subsequent_indent=indent,
+        break_long_words=False,
+        break_on_hyphens=False,
+    )

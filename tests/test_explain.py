@@ -1,0 +1,271 @@
+"""The page of a rule and the text of a hover."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+
+from shardlint import explain
+from shardlint.check import Report, Snapshot
+from shardlint.model import Edit, Finding, Fix, HandOff, Location, Safety, Severity, Step, Target
+from shardlint.records.catalogue import Catalogue, FixSpec, Match, Observation, Rule, page_path
+from shardlint.text import Span, Text
+
+SOURCE = "x = make()\ny = x\nt = torch.from_dlpack(inner(y))\nz = 1\n"
+CALL = Span(SOURCE.index("torch"), SOURCE.index("\nz"))
+NAME = Span(CALL.start, SOURCE.index("("[0], CALL.start))
+INNER = Span(SOURCE.index("inner"), SOURCE.index("(y)"))
+TARGET = Target(("0.10.2",), exact=True, origin="--jax-version")
+
+RULE = Rule(
+    name="sharded-dlpack-export",
+    summary="An array on several devices is given away over `DLPack`",
+    family="A",
+    jax=">=0.4.30",
+    severity=Severity.ERROR,
+    possible=Severity.WARNING,
+    severity_by={},
+    message="",
+    match=Match(("dlpack",), "export", ()),
+    when={},
+    handled_by=(),
+    tags=(),
+    fixes=(
+        FixSpec("Move {devices} to one", Safety.MOVES_DATA, "# before\nf(x)\n# after\nf(g(x))", {}),
+        FixSpec("Do nothing", Safety.SAFE, "# before\nf(x)\n# after\nf(x)", {}),
+    ),
+    record={
+        "documentation": "The method __dlpack__ wants one device.",
+        "solutions": ["Gather first", "Use *args"],
+        "githubUrl": "https://example.org/array.py#L1",
+    },
+    page="",
+    observed=(
+        Observation(
+            "cpu",
+            "0.10.2",
+            "torch.from_dlpack",
+            "2.13.0",
+            "raises",
+            "BufferError",
+            "no\nmore",
+            ("Move {devices} to one",),
+        ),
+        Observation("cpu", "0.9.2", "torch.from_dlpack", "2.13.0", "raises", "BufferError", "no\nmore", ()),
+        Observation("cpu", "0.9.2", "jax.x", "", "silent-copy", None, None, ()),
+    ),
+)
+
+
+def at(span: Span, path: str = "a.py") -> Location:
+    return Location(path, span)
+
+
+FINDING = Finding(
+    rule=RULE.name,
+    severity=Severity.ERROR,
+    location=at(CALL),
+    message="torch.from_dlpack is given an array on 8 devices",
+    steps=(Step(at(Span(0, 1)), "x is on 8 devices"), Step(at(Span(11, 12)), "y is x")),
+    consumer="torch.from_dlpack",
+)
+HAND_OFF = HandOff(at(CALL), NAME, "torch.from_dlpack", "dlpack", "the array is on many devices", (), (RULE.name,))
+FINE = HandOff(at(Span(INNER.start, INNER.end + 3)), INNER, "inner", "dlpack", "__dlpack__ of y is fine", (), ())
+
+
+def repairs(finding: Finding) -> tuple[Fix, ...]:
+    return (Fix(finding.rule, "Move to one device (copies 8 devices)", Safety.MOVES_DATA, (Edit(CALL, "t"),)),)
+
+
+def snapshot(target: Target = TARGET, rule: Rule = RULE) -> Snapshot:
+    return Snapshot("a.py", Text(SOURCE), target, Catalogue({rule.name: rule}, ("0.9.2", "0.10.2")))
+
+
+def text_at(
+    offset: int, report: Report, shot: Snapshot | None = None, markup: explain.Markup = explain.MARKDOWN
+) -> str:
+    found = explain.hover(shot or snapshot(), report, offset, repairs, markup)
+    assert found
+    return found.text
+
+
+BOTH = Report((FINDING,), (), (HAND_OFF, FINE))
+
+
+def test_hover_on_a_finding_says_all_that_matters() -> None:
+    """Rule, target, message, what was seen, the numbered steps by line, the repairs with their cost, and the link."""
+    text = text_at(CALL.end - 1, BOTH)
+    order = [
+        "sharded-dlpack-export",
+        "error on JAX 0.10.2",
+        "is given an array on 8 devices",
+        "Seen on cpu with JAX 0.10.2 and torch 2.13.0: it raises `BufferError: no`.",
+        "1. line 1: x is on 8 devices",
+        "2. line 2: y is x",
+        "- Move to one device (copies 8 devices) · moves data between devices",
+        page_path(RULE.name).as_uri(),
+    ]
+    places = [text.index(part) for part in order]
+    assert places == sorted(places)
+    assert "|" not in text
+
+
+def test_the_smallest_thing_under_the_cursor_counts() -> None:
+    """On the name of a hand-off inside a finding the hover is about that hand-off; on the finding's own name, the finding."""
+    fine = explain.hover(snapshot(), BOTH, INNER.start + 1, repairs)
+    assert fine
+    assert fine.span == INNER
+    assert "sharded" not in fine.text
+    own = explain.hover(snapshot(), BOTH, NAME.end - 1, repairs)
+    assert own
+    assert own.span == CALL
+    assert "sharded-dlpack-export" in own.text
+
+
+@pytest.mark.parametrize("offset", [0, CALL.start - 1, CALL.end + 1, len(SOURCE)])
+def test_hover_is_silent_elsewhere(offset: int) -> None:
+    """Where there is neither a finding nor the name of a hand-off, there is no hover."""
+    assert explain.hover(snapshot(), BOTH, offset, repairs) is None
+
+
+def test_hover_on_a_fine_hand_off() -> None:
+    """Where nothing is wrong the hover says what the call is, what is known, and for which JAX."""
+    report = Report((), (), (replace(HAND_OFF, steps=FINDING.steps),))
+    text = text_at(NAME.start, report)
+    for part in (
+        "torch.from_dlpack",
+        "DLPack",
+        "JAX 0.10.2",
+        "The array is on many devices.",
+        "1. line 1: x is on 8 devices",
+    ):
+        assert part in text
+    assert explain.hover(snapshot(), report, CALL.end - 1, repairs) is None
+
+
+def test_two_findings_at_one_place_are_both_told() -> None:
+    """Findings of different rules at the same code share one hover."""
+    other = replace(FINDING, rule="another-rule", message="something else")
+    text = text_at(CALL.end - 1, Report((FINDING, other), (), ()))
+    assert "is given an array on 8 devices" in text
+    assert "something else" in text
+
+
+def test_what_was_not_seen_is_not_told_as_seen() -> None:
+    """A run on another version is told as such, and where none is recorded the hover says so."""
+    older = Target(("0.10.0",), exact=True, origin="x")
+    assert "JAX 0.9.2" in text_at(CALL.end - 1, BOTH, snapshot(older))
+    assert "not run on JAX 0.10.0" in text_at(CALL.end - 1, BOTH, snapshot(older))
+    unseen = snapshot(rule=replace(RULE, observed=()))
+    assert "No run of `torch.from_dlpack` is recorded" in text_at(CALL.end - 1, BOTH, unseen)
+    assert "Seen" not in text_at(CALL.end - 1, BOTH, unseen)
+
+
+def test_outcome_is_not_told_twice() -> None:
+    """A message that quotes what was seen leaves only the where and when to tell."""
+    told = replace(FINDING, message="it raises BufferError: no")
+    text = text_at(CALL.end - 1, Report((told,), (), ()), snapshot(rule=replace(RULE, message="it {outcome}")))
+    assert text.count("BufferError") == 1
+    assert "Seen on cpu with JAX 0.10.2 and torch 2.13.0." in text
+
+
+def test_unknown_target_is_told() -> None:
+    """Where nothing names a version, the hover says which was taken and why."""
+    guessed = Target(("0.10.2",), exact=False, origin="nothing names a version: newest catalogued")
+    assert "nothing names a version: newest catalogued" in text_at(CALL.end - 1, BOTH, snapshot(guessed))
+
+
+def test_long_chain_is_cut_in_the_middle() -> None:
+    """Of a long chain the hover shows both ends and how many steps it left out."""
+    steps = tuple(Step(at(Span(0, 1)), f"step {number} happens") for number in range(1, 21))
+    text = text_at(CALL.end - 1, Report((replace(FINDING, steps=steps),), (), ()))
+    assert "1. line 1: step 1 happens" in text
+    assert "20. line 1: step 20 happens" in text
+    assert "12 more steps" in text
+    assert "step 10 happens" not in text
+
+
+def test_steps_in_another_file_name_it() -> None:
+    """A step in a file whose text is not at hand is told with the file's name."""
+    steps = (Step(at(Span(0, 1), "other.py"), "x is made"),)
+    assert "1. `other.py`: x is made" in text_at(CALL.end - 1, Report((replace(FINDING, steps=steps),), (), ()))
+
+
+def test_plain_text_has_no_markup() -> None:
+    """A plain hover carries the same facts without Markdown."""
+    report = Report((replace(FINDING, message="the method __dlpack__ fails"),), (), ())
+    plain = text_at(CALL.end - 1, report, markup=explain.PLAIN)
+    assert "**" not in plain
+    assert "`" not in plain
+    assert "](" not in plain
+    assert "the method __dlpack__ fails" in plain
+
+
+@pytest.mark.parametrize(
+    ("sentence", "expected"),
+    [
+        ("x is fine", "x is fine"),
+        ("calls x.__dlpack__(), then stops.", "calls `x.__dlpack__()`, then stops."),
+        ("given *args and **kwargs", "given `*args` and `**kwargs`"),
+        ("on P('d') of mesh[0].", "on `P('d')` of `mesh[0]`."),
+        ("raises `ValueError: a *b*` here", "raises `ValueError: a *b*` here"),
+        ("a <class 'jax.Array'> came", "a `<class` `'jax.Array'`> came"),
+        ("module 'jax.dlpack' has", "module `'jax.dlpack'` has"),
+        ("(see __array__)", "(see `__array__`)"),
+        ("f(g(x), y[0]) (that is f)", "`f(g(x), y[0])` (that is f)"),
+        ("jax.device_put to 8 device(s).", "`jax.device_put` to 8 device(s)."),
+        ("e.g. JAX 0.10.2, or 2 * 3 < 7", "e.g. JAX 0.10.2, or 2 * 3 < 7"),
+        ("a_b and name_ and _x", "a_b and `name_` and `_x`"),
+    ],
+)
+def test_code_in_prose_is_not_taken_for_markup(sentence: str, expected: str) -> None:
+    """Words that Markdown would read as markup become code; what is code already stays."""
+    assert explain.MARKDOWN.prose(sentence) == expected
+
+
+def test_page_tells_what_was_seen_and_what_to_do() -> None:
+    """The page holds summary, validity on the target, the record's texts, what was run, and each repair with its proof."""
+    page = explain.rule_page(RULE, TARGET)
+    for part in (
+        "# sharded-dlpack-export",
+        "Holds on JAX >=0.4.30. It concerns JAX 0.10.2 (--jax-version).",
+        "## What happens on JAX 0.10.2\n\n- `torch.from_dlpack`: raises `BufferError: no`\n",
+        "`__dlpack__`",
+        "- Gather first",
+        "- Use `*args`",
+        "**Move all its devices to one** (moves data between devices). Run on JAX 0.10.2: equal values.",
+        "**Do nothing** (safe). Not run yet.",
+        "f(g(x))",
+        "<https://example.org/array.py#L1>",
+    ):
+        assert part in page
+
+
+def test_page_table_is_readable_raw() -> None:
+    """Equal outcomes share a row, and the columns line up without rendering."""
+    rows = [line for line in explain.rule_page(RULE, TARGET).splitlines() if line.startswith("|")]
+    assert "0.9.2, 0.10.2" in rows[2]
+    assert "raises `BufferError: no`" in rows[2]
+    assert "copies through the host" in rows[3]
+    assert len({tuple(index for index, char in enumerate(row) if char == "|")[:4] for row in rows}) == 1
+
+
+@pytest.mark.parametrize(
+    ("versions", "verdict"),
+    [
+        (("0.4.20",), "It does not concern JAX 0.4.20"),
+        (("0.4.20", "0.5.0", "0.6.0"), "Of JAX 0.4.20 to 0.6.0 it concerns 0.5.0 and what follows"),
+        (("0.5.0", "0.6.0"), "It concerns JAX 0.5.0 to 0.6.0"),
+    ],
+)
+def test_page_says_whether_the_target_is_concerned(versions: tuple[str, ...], verdict: str) -> None:
+    """The page tells apart a target that is out of the rule's versions, partly in, and in."""
+    assert verdict in explain.rule_page(RULE, Target(versions, exact=False, origin="a range"))
+
+
+def test_page_of_a_rule_that_was_never_run() -> None:
+    """Without observations the page says so for the target and has no table."""
+    page = explain.rule_page(replace(RULE, observed=()), TARGET)
+    assert "Nothing of this was run on JAX 0.10.2." in page
+    assert "|" not in page
