@@ -1,0 +1,292 @@
+"""The rules proven on real JAX, and the runner that proves them."""
+
+from __future__ import annotations
+
+import json
+import os
+import sys
+import venv
+from collections.abc import Callable
+from pathlib import Path
+
+import pytest
+
+from shardlint.records.observed import read_observations
+from shardlint.verify import Status, VerifyReport, verify
+from shardlint.verify_process import Job, VerifyError, run_jobs
+
+pytest.importorskip("jax", reason="needs JAX: the `jax` dependency group")
+pytest.importorskip("torch", reason="needs torch: the `jax` dependency group")
+pytestmark = pytest.mark.jax
+
+RECORDS = Path(__file__).parents[2] / "records"
+RULES = sorted(path.parent.name for path in RECORDS.glob("*/rule.toml"))
+RULE = """\
+jax = ">=0.4.30"
+[[fix]]
+title = "Gather (copies {devices})"
+"""
+SETTINGS = """\
+```toml
+consumer = "numpy.take"
+result = "x"
+value = "np.arange(2, dtype=np.int32)"
+```
+"""
+RAISES = "raise BufferError('only one')  # error: [rule]\n"
+
+Verify = Callable[..., VerifyReport]
+
+
+@pytest.fixture(scope="module")
+def shipped() -> VerifyReport:
+    return verify(RECORDS, (), None, lambda *_: None)
+
+
+@pytest.fixture
+def verify_page(tmp_path: Path) -> Verify:
+    """Verifies one page of a rule that expects a BufferError with the text "only one"."""
+
+    def run(*sections: str, limit: float = 60.0) -> VerifyReport:
+        folder = tmp_path / "rule"
+        folder.mkdir()
+        record = {"errorClass": "BufferError", "messagePattern": "only one"}
+        (folder / "record.json").write_text(json.dumps(record))
+        (folder / "rule.toml").write_text(RULE)
+        (folder / "cases.md").write_text("".join(f"# Case {n}\n{text}" for n, text in enumerate(sections, 1)))
+        return verify(tmp_path, ["rule"], None, lambda *_: None, limit)
+
+    return run
+
+
+def program(source: str, settings: str = "") -> str:
+    return f"{settings}```python\n{source}```\n"
+
+
+def statuses(report: VerifyReport) -> list[Status]:
+    return [outcome.status for outcome in report.outcomes]
+
+
+def only_failure(report: VerifyReport) -> str:
+    (failed,) = report.failed
+    return failed.detail
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_shipped_rules_do_what_their_pages_say(shipped: VerifyReport, rule: str):
+    """Every marked line raises as told, every look-alike runs, every fix that can run here gives equal values."""
+    assert [one.detail for one in shipped.failed if one.rule == rule] == []
+    assert any(one.status is Status.OBSERVED for one in shipped.outcomes if one.rule == rule)
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_what_is_kept_is_what_running_shows(shipped: VerifyReport, rule: str):
+    """What `observed.json` tells of the versions installed here happens here."""
+    kept = {(one.jax, one.consumer, one.consumer_version): one for one in read_observations(RECORDS / rule)}
+    seen = {(one.jax, one.consumer, one.consumer_version): one for one in shipped.runs[rule].observations}
+    assert seen
+    assert {key: kept[key] for key in kept.keys() & seen.keys()} == {
+        key: seen[key] for key in kept.keys() & seen.keys()
+    }
+
+
+SNIPPETS = {
+    "sharded-dlpack-export": (
+        "assert not can_be_handed_over(s)\nassert not can_be_handed_over(r)\nassert can_be_handed_over(x)\n"
+        "jax.jit(lambda y: (can_be_handed_over(y), y)[1])(x)\n"
+    ),
+    "sharded-cuda-array-interface": "assert not has_cuda_array_interface(s)\nassert not has_cuda_array_interface(r)\n",
+    "cross-device-zero-copy": (
+        "assert numpy_can_share(x)\nassert not numpy_can_share(z)\n"
+        "np.from_dlpack(x, device='cpu', copy=False)\nnp.testing.assert_array_equal(a, np.asarray(x))\n"
+    ),
+    "removed-to-dlpack": "assert has_to_dlpack() == (jax.__version_info__ < (0, 7, 0))\n",
+    "removed-capsule-import": "assert speaks_dlpack(t)\nassert not speaks_dlpack(t.__dlpack__())\n",
+}
+PRELUDE = """\
+import jax
+import jax.numpy as jnp
+import numpy as np
+import torch
+from jax.sharding import NamedSharding, PartitionSpec as P
+mesh = jax.make_mesh((8,), ("d",))
+s = jax.device_put(np.arange(16, dtype=np.float32), NamedSharding(mesh, P("d")))
+r = jax.device_put(np.arange(16, dtype=np.float32), NamedSharding(mesh, P()))
+x = jnp.arange(16.0)
+z = jax.device_put(x, jax.devices()[1])
+t = torch.arange(16, dtype=torch.float32)
+"""
+
+
+@pytest.mark.parametrize("rule", RULES)
+def test_the_code_in_records_runs(rule: str):
+    """Check, guard and handler of a record are true: the guard tells the arrays apart, the others end without an error."""
+    record = json.loads((RECORDS / rule / "record.json").read_text(encoding="utf-8"))
+    sources = [
+        PRELUDE + f"x = {array}\n" + record[field] + "\n"
+        for field in ("validationCode", "tryCatchPattern")
+        for array in (("s", "r", "x") if rule.startswith("sharded") else ("x", "z"))
+    ]
+    sources.append(PRELUDE + "a = np.asarray(x)\n" + record["typeGuard"] + "\n" + SNIPPETS[rule])
+    jobs = [Job(index, source, (), None, None) for index, source in enumerate(sources)]
+    answers = run_jobs(Path(sys.executable), 8, jobs, 120.0)
+    assert [(answers[job.id].raised, answers[job.id].died) for job in jobs] == [((), None)] * len(jobs)
+
+
+def test_a_page_that_tells_the_truth_is_observed(verify_page: Verify):
+    """The exception at the marked line, the equal values of the fix and the fine program are all seen, and kept."""
+    fixed = '```python fix="Gather (copies 8 devices)"\nimport numpy as np\nx = np.arange(2, dtype=np.int32)\n```\n'
+    report = verify_page(program("x = 1\n" + RAISES, SETTINGS) + fixed, program("x = 1\n"))
+    assert statuses(report) == [Status.OBSERVED] * 3
+    (kept,) = report.runs["rule"].observations
+    assert (kept.consumer, kept.exception, kept.message) == ("numpy.take", "BufferError", "only one")
+    assert kept.fixed == ("Gather (copies {devices})",)
+
+
+@pytest.mark.parametrize(
+    ("source", "told"),
+    [
+        ("x = 1  # error: [rule]\n", "cases.md:3: this line is marked, but it raised nothing or was not reached."),
+        (
+            "def f():\n    raise BufferError('only one')\n\n\nf()  # error: [rule]\n",
+            "cases.md:4: this line is not marked, but raised BufferError: only one.",
+        ),
+        (
+            "x = 1\nraise ValueError('only one')  # error: [rule]\n",
+            "cases.md:4: expected BufferError, but this line raised ValueError: only one.",
+        ),
+        (
+            "raise BufferError('two')  # error: [rule]\n",
+            "cases.md:3: expected a message that matches 'only one', but this line raised BufferError: two.",
+        ),
+        ("x = y\n", "cases.md:3: this line is not marked, but raised NameError: name 'y' is not defined."),
+        ("x = 1\nx = (\n", "cases.md:4: this line is not marked, but raised SyntaxError"),
+    ],
+)
+def test_a_page_that_does_not_is_told_where(verify_page: Verify, source: str, told: str):
+    """The sentence names the line of the page, what it claims and what happened."""
+    assert told in only_failure(verify_page(program(source)))
+
+
+@pytest.mark.parametrize(
+    ("value", "told"),
+    [
+        ("np.array([0, 2], np.int32)", "`x` is [0 2], not [0 1]"),
+        ("np.arange(2, dtype=np.int8)", "`x` is int8 of shape (2,), not int32 of shape (2,)"),
+        ("np.arange(3, dtype=np.int32)", "`x` is int32 of shape (3,), not int32 of shape (2,)"),
+        ("1 / 0", "this line is not marked, but raised ZeroDivisionError"),
+    ],
+)
+def test_a_fix_that_gives_other_data_fails(verify_page: Verify, value: str, told: str):
+    """Values, dtype and shape all count, and a fixed program must run."""
+    fixed = f'```python fix="Gather (copies 8 devices)"\nimport numpy as np\nx = {value}\n```\n'
+    report = verify_page(program(RAISES, SETTINGS) + fixed)
+    assert told in only_failure(report)
+    assert report.runs["rule"].observations[0].fixed == ()
+
+
+def test_every_marked_line_is_run(verify_page: Verify):
+    """A marked line that raises does not hide the next one; what only misses its name is no failure of its own."""
+    source = RAISES + "from jax import no_such_thing  # error: [rule]\n"
+    assert "cases.md:4: expected BufferError, but this line raised ImportError" in only_failure(
+        verify_page(program(source))
+    )
+
+
+def test_a_use_of_what_failed_to_be_imported_counts_as_marked(verify_page: Verify):
+    """The line that uses a name whose import is marked raises a NameError, for the same reason."""
+    settings = '```toml\nexception = "ImportError"\n```\n'
+    source = "from jax import no_such_thing  # error: [rule]\nno_such_thing()  # error: [rule]\n"
+    assert statuses(verify_page(program(source, settings))) == [Status.OBSERVED]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_a_crash_costs_only_its_case(verify_page: Verify):
+    """The program that takes the interpreter down is told by its signal, and those after it are run."""
+    crash = program("import os, signal\nos.kill(os.getpid(), signal.SIGSEGV)\n")
+    leave = program("import os\nos._exit(7)\n")
+    report = verify_page(program(RAISES), crash, leave, program(RAISES))
+    assert statuses(report) == [Status.OBSERVED, Status.FAILED, Status.FAILED, Status.OBSERVED]
+    assert [one.detail.split(": ", 1)[1] for one in report.failed] == [
+        "the process was ended by SIGSEGV while it ran this program.",
+        "the process ended with exit code 7 while it ran this program.",
+    ]
+
+
+def test_a_program_without_end_costs_only_its_case(verify_page: Verify):
+    """A process that takes too long is ended; its program is told, and those after it are run."""
+    report = verify_page(program("import threading\nthreading.Event().wait()\n"), program(RAISES), limit=5.0)
+    assert statuses(report) == [Status.FAILED, Status.OBSERVED]
+    assert "was ended after 5 seconds" in only_failure(report)
+
+
+@pytest.mark.parametrize(
+    ("setting", "reason"),
+    [
+        ('needs = ["no_such_module"]', "no_such_module is not installed"),
+        ('needs = ["cuda"]', "it needs a CUDA device"),
+        ('platform = "tpu"', "it needs the platform tpu"),
+        ("processes = 2", "it needs 2 processes"),
+        ('runs-on = "<0.1"', "it is for JAX <0.1, and this is JAX "),
+        ('expect = "silent-copy"', "does not show whether data were copied"),
+    ],
+)
+def test_what_cannot_run_here_is_not_observed(verify_page: Verify, setting: str, reason: str):
+    """It is told as such, with the reason, and nothing of it is kept."""
+    settings = f'```toml\nconsumer = "numpy.take"\n{setting}\n```\n'
+    report = verify_page(program(RAISES, settings))
+    assert statuses(report) == [Status.NOT_OBSERVED]
+    assert reason in report.outcomes[0].detail
+    assert report.runs["rule"].observations == ()
+
+
+def test_programs_see_forced_devices_and_nothing_of_each_other(verify_page: Verify, monkeypatch: pytest.MonkeyPatch):
+    """Each program has names of its own and as many devices as it asks for, whatever JAX settings we run under."""
+    monkeypatch.setenv("JAX_ENABLE_X64", "1")
+    count = "import jax\nassert len(jax.devices()) == {}\nassert not jax.config.jax_enable_x64\nassert 'left' not in dir()\nleft = 1\n"
+    two = "```toml\ndevices = 2\n```\n"
+    report = verify_page(program(count.format(8)), program(count.format(8)), program(count.format(2), two))
+    assert [one.detail for one in report.failed] == []
+
+
+def test_messages_do_not_tell_where_libraries_lie(verify_page: Verify):
+    """What is kept is the same on every machine."""
+    settings = '```toml\nconsumer = "jax.no_such_thing"\nexception = "ImportError"\n```\n'
+    report = verify_page(program("from jax import no_such_thing  # error: [rule]\n", settings))
+    (kept,) = report.runs["rule"].observations
+    assert kept.message == "cannot import name 'no_such_thing' from 'jax' (jax/__init__.py)".replace("/", os.sep)
+
+
+def test_a_fix_that_the_rule_does_not_have_is_an_error(verify_page: Verify):
+    """A page cannot show a title that no fix of the rule would have."""
+    with pytest.raises(VerifyError, match=r"cases\.md:10: rule\.toml has no fix that is shown as 'Scatter'\."):
+        verify_page(program(RAISES, SETTINGS) + '```python fix="Scatter"\nx = 1\n```\n')
+
+
+def test_an_unknown_rule_is_told_with_those_there_are():
+    """A misspelt name is answered with the right ones."""
+    with pytest.raises(VerifyError, match=f"no rule called sharded in .*{RULES[0]}"):
+        verify(RECORDS, ["sharded"], None, lambda *_: None)
+
+
+def test_progress_names_each_rule_once(verify_page: Verify, tmp_path: Path):
+    """Whoever waits is told what comes next and how much there is."""
+    verify_page(program("x = 1\n"))
+    told: list[tuple[str, int, int]] = []
+    verify(tmp_path, (), None, lambda *step: told.append(step))
+    assert told == [("rule", 0, 1)]
+
+
+def test_a_python_that_cannot_be_used_is_told(tmp_path: Path):
+    """No Python at that path, and a Python without JAX."""
+    with pytest.raises(VerifyError, match="cannot be started"):
+        verify(RECORDS, (), tmp_path / "python", lambda *_: None)
+    venv.create(tmp_path / "empty", symlinks=os.name == "posix")
+    python = tmp_path / "empty" / ("bin/python" if os.name == "posix" else "Scripts/python.exe")
+    with pytest.raises(VerifyError, match="has no JAX installed"):
+        verify(RECORDS, (), python, lambda *_: None)
+
+
+def test_every_snippet_rule_is_covered():
+    """A new rule needs a line here that puts its guard to the test."""
+    assert set(SNIPPETS) == set(RULES)
