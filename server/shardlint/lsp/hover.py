@@ -1,0 +1,26 @@
+"""Hover: what happens at the hand-off or finding under the cursor. Silent everywhere else."""
+
+from __future__ import annotations
+
+from functools import partial
+
+from lsprotocol import types
+
+from shardlint.lsp.convert import offset_of, range_of
+from shardlint.lsp.session import Session
+
+
+def hover(session: Session, params: types.HoverParams) -> types.Hover | None:
+    # Not at the top: with it comes the core, and `initialize` does not wait for that.
+    from shardlint import explain
+
+    checked = session.checked(params.text_document.uri)
+    if checked is None:
+        return None
+    text, unit = checked.document.text, session.client.unit
+    markup = explain.MARKDOWN if session.client.hover_kind is types.MarkupKind.Markdown else explain.PLAIN
+    repairs = partial(session.repairs, checked)
+    answer = explain.hover(checked.snapshot, checked.report, offset_of(text, params.position, unit), repairs, markup)
+    if answer is None:
+        return None
+    return types.Hover(types.MarkupContent(session.client.hover_kind, answer.text), range_of(text, answer.span, unit))

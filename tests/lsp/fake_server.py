@@ -1,0 +1,92 @@
+"""A language server over stdio whose core is made of words in the text, so that its edge can be tested by itself.
+
+`BAD` is a finding of the rule `fake-rule` (its source is the first `SOURCE`), `LOOK` a fine hand-off, `UNREADABLE` a part
+that is not checked, `EXPLODE` a defect in the core; `SLOW` makes the check last. The first fix of `BAD` writes `GOOD` and is
+safe, the second writes `MOVED` and moves data.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+from shardlint.check import Report, Snapshot
+from shardlint.lsp.engine import Engine, Project
+from shardlint.lsp.main import serve
+from shardlint.lsp.server import build
+from shardlint.model import Edit, Finding, Fix, HandOff, Location, Problem, Safety, Severity, Step, Target
+from shardlint.records.catalogue import Catalogue, Match, Rule
+from shardlint.text import Span
+
+RULE = Rule(
+    name="fake-rule",
+    summary="A word that is bad",
+    family="A",
+    jax="",
+    severity=Severity.ERROR,
+    possible=Severity.WARNING,
+    severity_by={},
+    message="{consumer} is bad",
+    match=Match((), None, ()),
+    when={},
+    handled_by=(),
+    tags=("deprecated",),
+    fixes=(),
+    record={"githubUrl": "https://example.org/rule"},
+    page="",
+    observed=(),
+    shipped=False,
+)
+
+
+def check(snapshot: Snapshot) -> Report:
+    source = snapshot.text.source
+    if "EXPLODE" in source:
+        raise RuntimeError("the fake core exploded")
+    if "SLOW" in source:
+        time.sleep(0.02)
+    steps = tuple(Step(_at(snapshot, span), "the source of it") for span in [*_words("SOURCE", source)][:1])
+    return Report(
+        findings=tuple(
+            Finding("fake-rule", Severity.ERROR, _at(snapshot, span), "this is bad", steps, "bad.word", RULE.tags)
+            for span in _words("BAD", source)
+        ),
+        problems=tuple(Problem(snapshot.path, "this was not checked", span) for span in _words("UNREADABLE", source)),
+        hand_offs=tuple(
+            HandOff(_at(snapshot, span), span, "fine.word", "dlpack", "the array is on one device")
+            for span in _words("LOOK", source)
+        ),
+    )
+
+
+def repairs(snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:
+    return (
+        Fix("fake-rule", "Make it good", Safety.SAFE, (Edit(finding.location.span, "GOOD"),)),
+        Fix("fake-rule", "Move it", Safety.MOVES_DATA, (Edit(finding.location.span, "MOVED"),)),
+    )
+
+
+def fix_all(snapshot: Snapshot) -> tuple[str, tuple[Fix, ...]]:
+    fixes = tuple(repairs(snapshot, finding)[0] for finding in check(snapshot).findings)
+    return re.sub(r"\bBAD\b", "GOOD", snapshot.text.source), fixes
+
+
+def project(folder: Path) -> Project:
+    problems = (Problem("pyproject.toml", "pyproject.toml: no key 'x'."),) if folder.name == "misconfigured" else ()
+    target = Target(("0.10.2",), exact=True, origin="the test says so")
+    return Project(target, Catalogue({RULE.name: RULE}, ("0.10.2",)), problems=problems)
+
+
+def _words(word: str, source: str) -> Iterator[Span]:
+    return (Span(*match.span()) for match in re.finditer(rf"\b{word}\b", source))
+
+
+def _at(snapshot: Snapshot, span: Span) -> Location:
+    return Location(snapshot.path, span)
+
+
+if __name__ == "__main__":
+    sys.exit(serve(build(Engine(check, repairs, fix_all, project))))
