@@ -19,8 +19,7 @@ from shardlint.text import Text
 class Snapshot:
     """All that one check reads: the text of one file under the name the user gives it, the target and the rules in force.
 
-    `boundaries` are the offsets at which the cells of a notebook start in its joined text; a file has none. `answers` are the
-    meanings of external names that earlier reports asked for, by their dotted names as the file's imports spell them.
+    `answers` are the meanings of external names that earlier reports asked for, by their dotted names as the file's imports spell them.
     """
 
     path: str
@@ -28,7 +27,6 @@ class Snapshot:
     target: Target
     catalogue: Catalogue
     ignored: frozenset[str] = field(default=frozenset())
-    boundaries: tuple[int, ...] = ()
     answers: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
@@ -61,15 +59,13 @@ def check(snapshot: Snapshot) -> Report:
 
 def analyse(snapshot: Snapshot) -> Analysis:
     """The same with the tree and the hand-offs as the interpreter saw them."""
-    tree = parse(snapshot.text, boundaries=snapshot.boundaries)
+    tree = parse(snapshot.text)
     try:
         patterns = own.patterns(snapshot.catalogue, table.load())
         known = own.with_consumers(table.load(), patterns.values())
         seen = hand_offs(tree, snapshot.target, known, snapshot.answers)
         events = seen.events
-        found = matching.findings(
-            events, tree, snapshot.path, snapshot.target, snapshot.catalogue, patterns
-        )
+        found = matching.findings(events, tree, snapshot.path, snapshot.target, snapshot.catalogue, patterns)
     except RecursionError:
         problem = Problem(
             snapshot.path, "the file nests expressions too deeply to be analysed; nothing in it was checked"

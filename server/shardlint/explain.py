@@ -16,7 +16,7 @@ from packaging.version import Version
 from shardlint.check import Report, Snapshot
 from shardlint.model import Finding, Fix, HandOff, Safety, Step, Target
 from shardlint.records.catalogue import Observation, Rule, observation_for, page_path
-from shardlint.rules.wording import consumer_words, target_words
+from shardlint.rules.wording import consumer_words, observed_words, target_words
 from shardlint.text import Span
 
 _SAFETY: Mapping[Safety, str] = {
@@ -33,20 +33,10 @@ _PROTOCOLS = {
     "numpy": "NumPy conversion",
     "pickle": "pickle",
 }
-_KINDS = {
-    "silent-copy": "copies through the host without a word",
-    "silent-partial": "gives only a part of the array without a word",
-    "silent-dtype": "changes the dtype without a word",
-    "silent-device": "puts the data on another device without a word",
-    "silent-wrong": "gives wrong values without a word",
-    "aliasing": "shares the array's memory with something that can write to it",
-    "crash": "ends the interpreter",
-}
 _GENERAL = {"consumer": "the call", "devices": "all its devices", "outcome": "fails", "target": "this JAX"}
 """What the placeholders in a fix's title stand for where there is no finding."""
 
 _MOST_STEPS = 8
-_LONGEST_MESSAGE = 200
 
 _EXPRESSION = r"""
     (?<![\w.])\*{0,2}[A-Za-z_]\w*                   # a name and what follows it, at least one of
@@ -233,15 +223,7 @@ def _library(run: Observation) -> str:
 
 def _outcome(run: Observation, markup: Markup) -> str:
     """A clause: "raises BufferError: ..."."""
-    if run.kind != "raises":
-        return _KINDS.get(run.kind, run.kind)
-    text = ": ".join(filter(None, (run.exception, _first_line(run.message or ""))))
-    return f"raises {markup.code(text)}"
-
-
-def _first_line(message: str) -> str:
-    line = message.strip().partition("\n")[0]
-    return line if len(line) <= _LONGEST_MESSAGE else f"{line[:_LONGEST_MESSAGE]}…"
+    return observed_words(run, markup.code)
 
 
 def _validity(rule: Rule, target: Target) -> str:

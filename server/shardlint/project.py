@@ -14,9 +14,11 @@ from shardlint.environment import find_target
 from shardlint.files import SourceFile, problem, read
 from shardlint.model import Finding, Fix, Problem, Target
 from shardlint.records.catalogue import Catalogue
+from shardlint.syntax import notebook
 from shardlint.text import Text
 
-SUFFIX = ".py"
+NOTEBOOK = ".ipynb"
+SUFFIXES = (".py", NOTEBOOK)
 _EXCLUDED = frozenset(
     {"__pycache__", "__pypackages__", "_build", "buck-out", "build", "dist", "node_modules", "site-packages"}
 )
@@ -93,11 +95,11 @@ def scope_of(
 def python_files(given: Path, settings: Settings) -> Iterator[Path | Problem]:
     """The Python files that a path given by a person stands for, sorted; a problem for what cannot be looked into.
 
-    A file stands for itself, whatever its name. A folder stands for the `.py` files in and below it, without hidden files and
+    A file stands for itself, whatever its name. A folder stands for `.py` files and notebooks in and below it, without hidden files and
     folders, environments, caches, build results and what `exclude` names. Links to folders are not followed.
     """
     if not _is_folder(given):
-        yield _notebook(given) if given.suffix == ".ipynb" else given
+        yield given
         return
     unreadable: list[OSError] = []
     for name, folders, files in os.walk(given, onerror=unreadable.append):
@@ -105,7 +107,7 @@ def python_files(given: Path, settings: Settings) -> Iterator[Path | Problem]:
         folders[:] = sorted(child for child in folders if not _skipped(folder / child, settings))
         for file in sorted(files):
             path = folder / file
-            if file.endswith(SUFFIX) and not file.startswith(".") and not _excluded(path, settings):
+            if file.endswith(SUFFIXES) and not file.startswith(".") and not _excluded(path, settings):
                 yield path
     yield from (problem(Path(error.filename), f"cannot be looked into: {error.strerror}.") for error in unreadable)
 
@@ -115,6 +117,11 @@ def check_file(path: Path, scope: Scope) -> Checked | Problem:
     source = read(path)
     if isinstance(source, Problem):
         return source
+    if path.suffix == NOTEBOOK:
+        try:
+            source = replace(source, text=notebook.read(source.text.source))
+        except notebook.NotebookError as reason:
+            return problem(path, f"cannot be read as a notebook: {reason}.")
     snapshot = Snapshot(str(path), source.text, scope.target, scope.catalogue, scope.ignored)
     return Checked(source, snapshot, check(snapshot) if _matters(source.text, scope) else Report((), (), ()))
 
@@ -169,10 +176,6 @@ def _unknown_rule(name: str, catalogue: Catalogue) -> str:
 def _matters(text: Text, scope: Scope) -> bool:
     """Whether the text can hold anything that a rule in force speaks of; what own records speak of is not known here."""
     return bool(scope.settings.records) or any(word in text.source for word in WORDS)
-
-
-def _notebook(path: Path) -> Problem:
-    return problem(path, "is a notebook, which is not read yet; check a .py export of it.")
 
 
 def _skipped(folder: Path, settings: Settings) -> bool:

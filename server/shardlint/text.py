@@ -39,14 +39,23 @@ class Span:
         return Span(self.start + by, self.end + by)
 
 
+@dataclass(frozen=True, slots=True)
+class Cell:
+    """A code cell of a notebook: its index among all cells (0-based), and where it starts in the joined text."""
+
+    index: int
+    start: int
+
+
 @dataclass(frozen=True)
 class Text:
-    """A decoded source text with its line starts.
+    """A decoded source text with its line starts. The code cells of a notebook are one text that knows its `cells`.
 
     Lines end at LF, CRLF or CR, as Python's tokenizer and LSP agree; form feeds and Unicode separators do not end one.
     """
 
     source: str
+    cells: tuple[Cell, ...] = ()
     _ascii: bool = field(init=False, repr=False, compare=False)
 
     def __post_init__(self) -> None:
@@ -85,6 +94,14 @@ class Text:
         line = self.line_of(offset)
         start = self.line_starts[line]
         return line, _width(self.source[start:offset], unit, self._ascii)
+
+    def place(self, offset: int) -> tuple[int | None, int, int]:
+        """The cell's index (None in a text without cells), and line and column in it, all 0-based, columns in code points."""
+        line, column = self.position(offset)
+        cell = next((cell for cell in reversed(self.cells) if cell.start <= offset), None)
+        if cell is None:
+            return None, line, column
+        return cell.index, line - self.line_of(cell.start), column
 
     def offset(self, line: int, column: int, unit: Unit = Unit.UTF32) -> int:
         """The offset of a 0-based line and column (in `unit`).

@@ -44,7 +44,8 @@ def test_marked_lines_raise_and_no_others() -> None:
     """On real JAX with eight devices the marked lines of every program raise, and nothing else does."""
     cases = [parameter.values[0] for parameter in _cases(*EXECUTED)]
     jobs = [
-        Job(index, case.program, tuple(mark.line for mark in case.marks), None, None) for index, case in enumerate(cases)
+        Job(index, case.program, tuple(mark.line for mark in case.marks), None, None)
+        for index, case in enumerate(cases)
     ]
     answers = run_jobs(Path(sys.executable), 8, jobs, 300.0)
     raised = {

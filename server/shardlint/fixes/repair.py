@@ -11,11 +11,11 @@ from shardlint.fixes import imports
 from shardlint.fixes.edits import OverlapError, apply
 from shardlint.fixes.rewrite import NoFitError, Site, rewrite
 from shardlint.fixes.surroundings import Import, Surroundings
-from shardlint.records.template import TemplateError, compile_example
 from shardlint.model import Finding, Fix, Safety
 from shardlint.placement import table
 from shardlint.placement.machine import Event
 from shardlint.records.catalogue import FixSpec, Rule
+from shardlint.records.template import TemplateError, compile_example
 from shardlint.rules.matching import matches, shown_span, title
 from shardlint.text import Text
 
@@ -23,7 +23,7 @@ _MOST_REPAIRS = 500
 
 
 def repairs(snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:
-    """The repairs of `finding`, best first. Each parses, clears the finding and makes no new one."""
+    """The repairs of `finding`, best first. Each parses, clears the finding and makes no new one. Notebooks have none yet."""
     return _repairs(snapshot, analyse(snapshot), finding)
 
 
@@ -54,7 +54,7 @@ def fix_all(snapshot: Snapshot) -> tuple[str, tuple[Fix, ...]]:
 def _repairs(snapshot: Snapshot, analysis: Analysis, finding: Finding) -> tuple[Fix, ...]:
     rule = snapshot.catalogue.rules.get(finding.rule)
     event = None if rule is None else _event(analysis, finding, rule)
-    if rule is None or event is None or snapshot.boundaries:
+    if rule is None or event is None or snapshot.text.cells:
         return ()
     if isinstance(event.place.node, ast.alias):
         fix = _without_import(snapshot, analysis, event, rule)

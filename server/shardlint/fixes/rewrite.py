@@ -10,9 +10,9 @@ from dataclasses import dataclass
 from shardlint.fixes import imports
 from shardlint.fixes.edits import ordered
 from shardlint.fixes.surroundings import Surroundings
-from shardlint.records.template import Template
 from shardlint.model import Edit
 from shardlint.placement.table import Table
+from shardlint.records.template import Template
 from shardlint.syntax.tree import Chunk, Place, Tree
 from shardlint.text import Span
 

@@ -25,7 +25,8 @@ IMPOSSIBLE = None
 @dataclass(eq=False)
 class State:
     """What holds at one point of the program: variables of the frame, facts about arrays by key, the mesh in force, and the
-    device on which new arrays are made (None: not known)."""
+    device on which new arrays are made (None: not known).
+    """
 
     variables: dict[str, Value] = field(default_factory=dict[str, Value])
     facts: dict[Hashable, Count | None] = field(default_factory=dict[Hashable, "Count | None"])
@@ -249,7 +250,8 @@ class Machine(Protocol):
 
 def settled(value: Value, frame: Frame) -> Value:
     """`value` as a name or a caller may keep it: bounded in weight, and with what guards have told about its arrays made
-    part of it, so that it outlives the path."""
+    part of it, so that it outlives the path.
+    """
 
     def settle(leaf: Value) -> Value:
         if isinstance(leaf, Array):

@@ -21,14 +21,12 @@ Sources = Mapping[str, Text]
 """The texts that findings and steps point into, by the path that they name."""
 
 
-def start(sources: Sources, location: Location) -> tuple[int, int]:
-    """Line and column, both 1-based, the column in code points. The first of the file, if its text is not known."""
-    text = sources.get(location.path)
-    line, column = text.position(location.span.start) if text else (0, 0)
-    return line + 1, column + 1
-
-
 def place(sources: Sources, location: Location) -> str:
-    """`path:line:column`, which terminals and editors make a link of."""
-    line, column = start(sources, location)
-    return f"{location.path}:{line}:{column}"
+    """`path:line:column`, which terminals and editors make a link of; in a notebook `path:cell N:line:column`.
+
+    All count from 1, columns in code points. It is the first of the file, if its text is not known.
+    """
+    text = sources.get(location.path)
+    cell, line, column = text.place(location.span.start) if text else (None, 0, 0)
+    where = "" if cell is None else f"cell {cell + 1}:"
+    return f"{location.path}:{where}{line + 1}:{column + 1}"

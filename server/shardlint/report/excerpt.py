@@ -29,7 +29,7 @@ def harmless(text: str) -> str:
 
 
 def excerpt(text: Text, span: Span, limit: int) -> Excerpt:
-    """The first line of a span, cut to about `limit` cells where it is longer. `line` is 1-based.
+    """The first line of a span, cut to about `limit` cells where it is longer. `line` is 1-based, in its notebook cell if any.
 
     What of the span lies on later lines is not marked; an empty span is marked by one cell.
     """
@@ -46,7 +46,7 @@ def excerpt(text: Text, span: Span, limit: int) -> Excerpt:
     shown_start = start.expandtabs(_TAB)
     shown_marked = (start + marked).expandtabs(_TAB)[len(shown_start) :]
     shown = (start + marked + after).expandtabs(_TAB).rstrip() + (_CUT if right < whole.end else "")
-    return Excerpt(line + 1, shown, cells(shown_start), max(1, cells(shown_marked)))
+    return Excerpt(text.place(span.start)[1] + 1, shown, cells(shown_start), max(1, cells(shown_marked)))
 
 
 def cells(text: str) -> int:

@@ -1,4 +1,7 @@
-"""Findings as JSON: a list of objects. Lines and columns are 1-based, columns count code points, ends are exclusive."""
+"""Findings as JSON: a list of objects. Lines and columns are 1-based, columns count code points, ends are exclusive.
+
+In a notebook `cell` is the index of the cell among all cells (0-based), and lines count within it.
+"""
 
 from __future__ import annotations
 
@@ -39,6 +42,7 @@ def _location(location: Location, sources: Sources) -> dict[str, Any]:
 
 
 def _range(span: Span, text: Text | None) -> dict[str, int]:
-    line, column = text.position(span.start) if text else (0, 0)
-    end_line, end_column = text.position(span.end) if text else (0, 0)
-    return {"line": line + 1, "column": column + 1, "end_line": end_line + 1, "end_column": end_column + 1}
+    cell, line, column = text.place(span.start) if text else (None, 0, 0)
+    _, end_line, end_column = text.place(span.end) if text else (None, 0, 0)
+    found = {} if cell is None else {"cell": cell}
+    return found | {"line": line + 1, "column": column + 1, "end_line": end_line + 1, "end_column": end_column + 1}

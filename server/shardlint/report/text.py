@@ -7,7 +7,7 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
 from shardlint.model import Edit, Finding, Fix, Location, Safety, Severity
-from shardlint.report.entry import Entry, Sources, place, start
+from shardlint.report.entry import Entry, Sources, place
 from shardlint.report.excerpt import cells, excerpt, harmless
 from shardlint.report.paint import Paint, Role
 from shardlint.text import Span, Text
@@ -93,7 +93,8 @@ def _steps(finding: Finding, sources: Sources, look: Look) -> Iterator[str]:
 
 
 def _line(location: Location, sources: Sources) -> tuple[str, int]:
-    return location.path, start(sources, location)[0]
+    text = sources.get(location.path)
+    return location.path, text.line_of(location.span.start) if text else 0
 
 
 def _preview(text: Text, fix: Fix, look: Look) -> Iterator[str]:

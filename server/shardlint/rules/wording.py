@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 from shardlint.model import Target
 from shardlint.placement.domain import Array, Capsule, Count, Foreign, Host
 from shardlint.placement.machine import Event
@@ -14,7 +16,9 @@ _KINDS = {
     "silent-device": "silently ends up on another device",
     "silent-wrong": "silently gives wrong values",
     "aliasing": "shares memory that somebody can write to",
+    "crash": "ends the interpreter",
 }
+_LONGEST = 200
 _JAX = ("jax.", "jaxlib.")
 
 
@@ -42,16 +46,18 @@ def outcome_words(rule: Rule, event: Event, target: Target) -> str:
     if seen is None:
         told = event.row.source_says if event.row is not None else None
         return told or "fails in a way that was not observed yet"
-    clause = _observed(seen)
+    clause = observed_words(seen)
     return clause if seen.jax in target.versions else f"{clause} (seen on JAX {seen.jax})"
 
 
-def _observed(seen: Observation) -> str:
+def observed_words(seen: Observation, quote: Callable[[str], str] = str) -> str:
+    """What one run showed, as a clause: `raises BufferError: ...`. `quote` marks the words of JAX as such."""
     if seen.exception is None:
         return _KINDS.get(seen.kind, seen.kind)
-    name = seen.exception.rpartition(".")[2]
-    text = (seen.message or "").partition("\n")[0].rstrip(".")
-    return f"raises {name}: {text}" if text else f"raises {name}"
+    text = (seen.message or "").strip().partition("\n")[0].rstrip(".")
+    if len(text) > _LONGEST:
+        text = f"{text[:_LONGEST]}…"
+    return "raises " + quote(": ".join(filter(None, (seen.exception.rpartition(".")[2], text))))
 
 
 def message(rule: Rule, event: Event, target: Target) -> str:

@@ -7,11 +7,9 @@ from __future__ import annotations
 
 import json
 import re
-from bisect import bisect_right
-from dataclasses import dataclass
 from typing import cast
 
-from shardlint.text import Text
+from shardlint.text import Cell, Text
 
 _MAGIC = re.compile(r"^[ \t]*(?:[%!?]|[\w.]+\?{1,2}[ \t]*$|[\w., \t]+=[ \t]*[!%])")
 _PYTHON_CELL_MAGICS = frozenset({"time", "timeit", "capture", "prun", "python", "python3"})
@@ -21,35 +19,8 @@ class NotebookError(ValueError):
     """The text is no notebook that can be read; the message is a clause that says why."""
 
 
-@dataclass(frozen=True, slots=True)
-class Cell:
-    """A code cell: its index among all cells (0-based), and where its text starts in the joined text (code points)."""
-
-    index: int
-    start: int
-    source: str
-
-
-@dataclass(frozen=True)
-class Notebook:
-    """The joined text and its cells. `boundaries` are the offsets at which cells start."""
-
-    text: Text
-    cells: tuple[Cell, ...]
-
-    @property
-    def boundaries(self) -> tuple[int, ...]:
-        return tuple(cell.start for cell in self.cells)
-
-    def locate(self, offset: int) -> tuple[int, int, int]:
-        """Cell index, line and column, all 0-based (columns in code points), of an offset of the joined text."""
-        cell = self.cells[max(0, bisect_right(self.boundaries, offset) - 1)]
-        line, column = Text(cell.source).position(offset - cell.start)
-        return cell.index, line, column
-
-
-def read(source: str) -> Notebook:
-    """The notebook in a JSON text. Raises `NotebookError` for anything else."""
+def read(source: str) -> Text:
+    """The code cells of the notebook in a JSON text, as one text. Raises `NotebookError` for anything else."""
     try:
         data = _Json(json.loads(source))
     except (ValueError, RecursionError) as error:
@@ -79,16 +50,16 @@ class _Json:
         return self._value if isinstance(self._value, str) else ""
 
 
-def join(sources: list[tuple[int, str]]) -> Notebook:
-    """The notebook of code cells given as (index, source)."""
+def join(sources: list[tuple[int, str]]) -> Text:
+    """One text of code cells that are given as (index among all cells, source)."""
     cells: list[Cell] = []
     parts: list[str] = []
     start = 0
     for index, source in sources:
-        cells.append(Cell(index, start, source))
+        cells.append(Cell(index, start))
         parts.append(_without_magics(source) + "\n")
         start += len(parts[-1])
-    return Notebook(Text("".join(parts)), tuple(cells))
+    return Text("".join(parts), tuple(cells))
 
 
 def _source(cell: _Json) -> str:

@@ -7,7 +7,7 @@ tree can read ours. Nodes are never changed after parsing.
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass
 from functools import cached_property
 
@@ -71,10 +71,10 @@ class Tree:
         )
 
 
-def parse(text: Text, previous: Tree | None = None, boundaries: Sequence[int] = ()) -> Tree:
+def parse(text: Text, previous: Tree | None = None) -> Tree:
     """The tree of `text`; never fails. Chunks of `previous` whose text is unchanged are taken over as they are.
 
-    Nothing reaches across `boundaries` (ascending code-point offsets): the cells of a notebook are parsed each on its own.
+    The cells of a notebook are parsed each on its own: nothing reaches from one into the next.
     """
     reusable: dict[str, list[Chunk]] = {}
     if previous is not None:
@@ -82,7 +82,7 @@ def parse(text: Text, previous: Tree | None = None, boundaries: Sequence[int] = 
             reusable.setdefault(chunk.text.source, []).append(chunk)
     chunks: list[Chunk] = []
     starts: list[int] = []
-    for piece in _pieces(text.source, boundaries):
+    for piece in _pieces(text):
         source = text.source[piece.start : piece.end]
         kept = reusable.get(source)
         chunk = kept.pop() if kept else _parse_piece(source)
@@ -97,10 +97,10 @@ def parse(text: Text, previous: Tree | None = None, boundaries: Sequence[int] = 
     return Tree(text, tuple(chunks), tuple(starts))
 
 
-def _pieces(source: str, boundaries: Sequence[int]) -> Iterator[Piece]:
-    starts = sorted({0, *boundaries})
-    for start, end in zip(starts, [*starts[1:], len(source)], strict=True):
-        for piece in cut(source[start:end]):
+def _pieces(text: Text) -> Iterator[Piece]:
+    starts = [cell.start for cell in text.cells] or [0]
+    for start, end in zip(starts, [*starts[1:], len(text.source)], strict=True):
+        for piece in cut(text.source[start:end]):
             yield Piece(piece.start + start, piece.end + start, piece.forced)
 
 

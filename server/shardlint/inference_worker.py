@@ -1,0 +1,242 @@
+"""The process that asks jedi what dotted names mean. Nothing that it reads is imported or run by it.
+
+`inference_process` starts it without `site` and without the folders of any environment, so that jedi, which imports compiled
+modules, can import those of the standard library alone; `seal` sees to that and to the rest from below.
+
+A request is a line of JSON on stdin: `{"roots": [folder...], "names": [dotted name...]}`. The answer is a line for each
+name, in no order: `{"name", "meaning", "seen"}`, or `{"name", "failed"}` with the defect of jedi's as a clause, and
+`{"done": true}` at the end. `meaning` is null where the name has no other. `seen` holds the files that the answer depends on,
+each with its stamp: size and time of change in nanoseconds, or null for a file that is not there.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+import queue
+import shutil
+import sys
+import threading
+import tokenize
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, field
+from io import BytesIO
+from pathlib import Path
+from typing import Any
+
+import jedi
+from jedi import settings
+from jedi.api.environment import InterpreterEnvironment
+
+from shardlint.inference_bindings import Module
+from shardlint.inference_seal import seal
+from shardlint.inference_vocabulary import Vocabulary, load
+
+Stamp = tuple[int, int] | None
+_LONGEST_WAY = 16
+"""So many modules may pass a name on."""
+
+
+def main(own: Sequence[str], cache: str) -> None:
+    """Answer requests until stdin ends. `own` are the folders, at the end of `sys.path`, that this program comes from."""
+    sys.path[:] = [folder for folder in sys.path if folder not in own]
+    settings.cache_directory = Path(cache)
+    settings.auto_import_modules = []
+    vocabulary = load()
+    seal(sys.path, [Path(folder, name) for folder in own for name in ("jedi", "parso", "shardlint")])
+    out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="ascii")
+    sys.stdout = sys.stderr  # what a library may print is no answer
+    search = Search(Path.cwd(), vocabulary, Path(cache))
+    for request in _requests():
+        for answer in search.answers(request["roots"], request["names"]):
+            _tell(out, answer)
+        _tell(out, {"done": True})
+
+
+@dataclass(frozen=True, slots=True)
+class Place:
+    """A file, and the module that it is or, of a name, in which it lies. There is no file for compiled modules and namespaces."""
+
+    file: str | None
+    module: str
+
+
+@dataclass(eq=False)
+class _Way:
+    """How far a name has been followed: the names that it led through, and what was looked at."""
+
+    names: list[str]
+    seen: dict[str, Stamp] = field(default_factory=dict[str, Stamp])
+
+
+class Search:
+    """Follows names. `folder` is empty: it is what jedi takes for the project."""
+
+    def __init__(self, folder: Path, vocabulary: Vocabulary, cache: Path) -> None:
+        self._folder = folder
+        self._vocabulary = vocabulary
+        self._cache = cache
+        self._cache_is_trusted = True
+
+    def answers(self, roots: Sequence[str], names: Sequence[str]) -> Iterator[dict[str, Any]]:
+        """The answer to each of the names, as soon as it is known."""
+        ways = {name: _Way([name]) for name in names}
+        while ways:
+            probe = Probe(roots, [way.names[-1] for way in ways.values()], self._folder)
+            for name, way in tuple(ways.items()):
+                try:
+                    link = _Step(probe, way).link()
+                except Exception as error:  # noqa: BLE001 - a defect of jedi's costs one answer
+                    if self._cache_is_trusted:
+                        # A process that was ended while it wrote leaves a file behind on which jedi fails for ever.
+                        self._cache_is_trusted = False
+                        shutil.rmtree(self._cache, ignore_errors=True)
+                        break
+                    del ways[name]
+                    yield {"name": name, "failed": f"{type(error).__name__}: {error}"}
+                    continue
+                if link is not None and link not in way.names:
+                    way.names.append(link)
+                    if not self._vocabulary.knows(link) and len(way.names) <= _LONGEST_WAY:
+                        continue
+                del ways[name]
+                yield {"name": name, "meaning": way.names[-1] if len(way.names) > 1 else None, "seen": way.seen}
+
+
+class Probe:
+    """A text with an import and a line for every module and name that may be asked for, and jedi's view of it."""
+
+    def __init__(self, roots: Sequence[str], names: Sequence[str], folder: Path) -> None:
+        self.roots = roots
+        dotted = dict.fromkeys(prefix for name in names for prefix in prefixes(name))
+        self._line = {name: 2 * index + 1 for index, name in enumerate(dotted)}
+        project: Any = jedi.Project(folder, added_sys_path=roots, smart_sys_path=False, load_unsafe_extensions=False)
+        text = "".join(f"import {name}\n{name}\n" for name in dotted)
+        self._script: Any = jedi.Script(text, project=project, environment=InterpreterEnvironment())
+        self._sources: dict[str, tuple[Module, Stamp]] = {}
+
+    def module(self, name: str) -> Place | None:
+        """Where the module is, if there is one of this name; `Place.module` is the name that it has of its own."""
+        line = self._line[name]
+        return _only(self._script.goto(line, len(f"import {name}"), follow_imports=True), of_modules=True)
+
+    def attribute(self, name: str) -> Place | None:
+        """Where the name is bound, if it is in one place."""
+        return _only(self._script.goto(self._line[name] + 1, len(name)), of_modules=False)
+
+    def source(self, file: str, module: str) -> tuple[Module, Stamp]:
+        """The text in a file, empty if it cannot be read, and its stamp."""
+        if file not in self._sources:
+            text, stamp = read(file)
+            self._sources[file] = Module(module, Path(file).stem == "__init__", text), stamp
+        return self._sources[file]
+
+
+class _Step:
+    """One step on the way of a name: from the module that it is asked of to the one that this module has it from."""
+
+    def __init__(self, probe: Probe, way: _Way) -> None:
+        self._probe = probe
+        self._way = way
+
+    def link(self) -> str | None:
+        """The name that the last one on the way was made from, or None if it was made from none, or that is not known."""
+        parts = self._way.names[-1].split(".")
+        for end in range(1, len(parts)):
+            owner = ".".join(parts[:end])
+            self._look_for(owner)
+            place = self._probe.module(owner)
+            if place is None:
+                return None
+            if place.module != owner:
+                return ".".join((place.module, *parts[end:]))
+            whole = f"{owner}.{parts[end]}"
+            ways = self._ways(place, parts[end]) - {whole}  # a package may import its own module
+            if not ways:
+                self._look_for(whole)
+                if self._probe.module(whole) is not None:
+                    continue
+                ways = self._brought(whole, parts[end])
+            if len(ways) != 1:
+                return None
+            (way,) = ways
+            return way and ".".join((way, *parts[end + 1 :]))
+        return None
+
+    def _brought(self, name: str, last: str) -> frozenset[str | None]:
+        """The ways of a name that no statement of the module's file binds: by a star import, or in the module's stub."""
+        place = self._probe.attribute(name)
+        if place is None:
+            return frozenset()
+        found = f"{place.module}.{last}"
+        return self._ways(place, last) - {name} if found == name else frozenset({found})
+
+    def _ways(self, place: Place, name: str) -> frozenset[str | None]:
+        if place.file is None:
+            return frozenset()
+        module, self._way.seen[place.file] = self._probe.source(place.file, place.module)
+        return module.ways(name)
+
+    def _look_for(self, module: str) -> None:
+        """Note the files in which the module would be found first."""
+        first = module.partition(".")[0]
+        for root in self._probe.roots:
+            if module == first or os.path.isdir(os.path.join(root, first)):  # noqa: PTH112,PTH118 - done a thousand times
+                path = os.path.join(root, *module.split("."))  # noqa: PTH118
+                for file in (f"{path}.py", os.path.join(path, "__init__.py")):  # noqa: PTH118
+                    self._way.seen.setdefault(file, stamp(file))
+
+
+def prefixes(name: str) -> Iterator[str]:
+    """`a`, `a.b` and `a.b.c` of `a.b.c`."""
+    parts = name.split(".")
+    yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
+
+
+def stamp(file: str | int) -> Stamp:
+    """What changes when a file does: its size and the time of its last change, in nanoseconds."""
+    try:
+        found = os.stat(file)
+    except (OSError, ValueError):
+        return None
+    return found.st_size, found.st_mtime_ns
+
+
+def read(file: str) -> tuple[str, Stamp]:
+    """The text of a Python file, empty if it cannot be read, and the stamp of what was read."""
+    try:
+        with open(file, "rb") as opened:  # noqa: PTH123 - as read by the same descriptor
+            found, raw = stamp(opened.fileno()), opened.read()
+        encoding, _ = tokenize.detect_encoding(BytesIO(raw).readline)
+        return raw.decode(encoding), found
+    except (OSError, SyntaxError, LookupError, UnicodeError):
+        return "", stamp(file)
+
+
+def _only(found: Sequence[Any], *, of_modules: bool) -> Place | None:
+    """The place of jedi's names if they are in one."""
+    places = {
+        Place(None if name.module_path is None else str(name.module_path), name.module_name)
+        for name in found
+        if not of_modules or name.full_name == name.module_name
+    }
+    return places.pop() if len(places) == 1 else None
+
+
+def _requests() -> Iterator[dict[str, Any]]:
+    """The requests as they come. When stdin ends, so does the process, whatever jedi is at: nobody waits for it any more."""
+    lines: queue.SimpleQueue[str] = queue.SimpleQueue()
+
+    def receive() -> None:
+        for line in sys.stdin:
+            lines.put(line)
+        os._exit(0)
+
+    threading.Thread(target=receive, daemon=True).start()
+    while True:
+        yield json.loads(lines.get())
+
+
+def _tell(out: Any, data: dict[str, Any]) -> None:
+    out.write(json.dumps(data) + "\n")
+    out.flush()
