@@ -99,7 +99,8 @@ def check(
 
 @shardlint.command()
 @click.argument("rule")
-def explain(rule: str) -> None:
+@click.option("--jax-version", metavar="VERSION", help="The JAX to speak of, instead of this folder's own.")
+def explain(rule: str, jax_version: str | None) -> None:
     """Explain a rule.
 
     What goes wrong, what was seen when it was run, and what to do.
@@ -107,7 +108,7 @@ def explain(rule: str) -> None:
     from shardlint.explain import rule_page
 
     catalogue = _catalogue()
-    page = rule_page(_rule(rule, catalogue, "RULE"), _here(catalogue))
+    page = rule_page(_rule(rule, catalogue, "RULE"), _target(jax_version) or _here(catalogue))
     if sys.stdout.isatty():
         from shardlint.terminal_page import show
 

@@ -43,7 +43,8 @@ class Module:
         """The dotted names to which `name` may be bound.
 
         None stands among them for every other way: a definition, a value that is no dotted name, or that nothing may be
-        bound at all. There is none where no statement binds the name, as with those that a star import brings.
+        bound at all. There is none where no statement binds the name. What star imports bring is not looked into: each of
+        them counts as an import of the name `*`.
         """
         return self._resolved(name, frozenset())
 

@@ -18,7 +18,7 @@ import shutil
 import sys
 import threading
 import tokenize
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, field
 from io import BytesIO
 from pathlib import Path
@@ -30,9 +30,9 @@ from jedi.api.environment import InterpreterEnvironment
 
 from shardlint.inference_bindings import Module
 from shardlint.inference_seal import seal
+from shardlint.inference_store import Stamp, stamp
 from shardlint.inference_vocabulary import Vocabulary, load
 
-Stamp = tuple[int, int] | None
 _LONGEST_WAY = 16
 """So many modules may pass a name on."""
 
@@ -106,14 +106,25 @@ class Search:
 class Probe:
     """A text with an import and a line for every module and name that may be asked for, and jedi's view of it."""
 
-    def __init__(self, roots: Sequence[str], names: Sequence[str], folder: Path) -> None:
+    def __init__(self, roots: Sequence[str], names: Iterable[str], folder: Path) -> None:
         self.roots = roots
-        dotted = dict.fromkeys(prefix for name in names for prefix in prefixes(name))
-        self._line = {name: 2 * index + 1 for index, name in enumerate(dotted)}
-        project: Any = jedi.Project(folder, added_sys_path=roots, smart_sys_path=False, load_unsafe_extensions=False)
-        text = "".join(f"import {name}\n{name}\n" for name in dotted)
-        self._script: Any = jedi.Script(text, project=project, environment=InterpreterEnvironment())
-        self._sources: dict[str, tuple[Module, Stamp]] = {}
+        self._project: Any = jedi.Project(
+            folder, added_sys_path=roots, smart_sys_path=False, load_unsafe_extensions=False
+        )
+        self._line: dict[str, int] = {}
+        self._script: Any = None
+        self._sources: dict[Place, tuple[Module, Stamp]] = {}
+        self.take_in(names)
+
+    def take_in(self, names: Iterable[str]) -> None:
+        """Make names ready to be asked for."""
+        known = len(self._line)
+        for name in names:
+            for prefix in prefixes(name):
+                self._line.setdefault(prefix, 2 * len(self._line) + 1)
+        if len(self._line) > known:
+            text = "".join(f"import {name}\n{name}\n" for name in self._line)
+            self._script = jedi.Script(text, project=self._project, environment=InterpreterEnvironment())
 
     def module(self, name: str) -> Place | None:
         """Where the module is, if there is one of this name; `Place.module` is the name that it has of its own."""
@@ -124,12 +135,12 @@ class Probe:
         """Where the name is bound, if it is in one place."""
         return _only(self._script.goto(self._line[name] + 1, len(name)), of_modules=False)
 
-    def source(self, file: str, module: str) -> tuple[Module, Stamp]:
-        """The text in a file, empty if it cannot be read, and its stamp."""
-        if file not in self._sources:
-            text, stamp = read(file)
-            self._sources[file] = Module(module, Path(file).stem == "__init__", text), stamp
-        return self._sources[file]
+    def source(self, place: Place) -> tuple[Module, Stamp]:
+        """The text of the module in which the place is, empty where there is none to read, and the stamp of its file."""
+        if place not in self._sources:
+            text, found = read(place.file) if place.file else ("", None)
+            self._sources[place] = Module(place.module, Path(place.file or "").stem == "__init__", text), found
+        return self._sources[place]
 
 
 class _Step:
@@ -156,25 +167,36 @@ class _Step:
                 self._look_for(whole)
                 if self._probe.module(whole) is not None:
                     continue
-                ways = self._brought(whole, parts[end])
+                ways = self._brought(place, parts[end])
             if len(ways) != 1:
                 return None
             (way,) = ways
             return way and ".".join((way, *parts[end + 1 :]))
         return None
 
-    def _brought(self, name: str, last: str) -> frozenset[str | None]:
-        """The ways of a name that no statement of the module's file binds: by a star import, or in the module's stub."""
-        place = self._probe.attribute(name)
-        if place is None:
-            return frozenset()
-        found = f"{place.module}.{last}"
-        return self._ways(place, last) - {name} if found == name else frozenset({found})
+    def _brought(self, place: Place, name: str) -> frozenset[str | None]:
+        """The ways of a name that no statement of the module's file binds: star imports, or what the module's stub says."""
+        stars = self._ways(place, "*")
+        if not stars:
+            stub = self._probe.attribute(f"{place.module}.{name}")
+            return self._ways(stub, name) if stub is not None and stub.module == place.module else frozenset()
+        brought: set[str | None] = set()
+        for star in stars:
+            if star is None:
+                return frozenset()
+            module = star.removesuffix(".*")
+            self._look_for(module)
+            self._probe.take_in((f"{module}.{name}",))
+            if self._probe.module(module) is None:
+                return frozenset()  # nobody can tell what it brings
+            if self._probe.attribute(f"{module}.{name}") is not None:
+                brought.add(f"{module}.{name}")
+        return frozenset(brought)
 
     def _ways(self, place: Place, name: str) -> frozenset[str | None]:
-        if place.file is None:
-            return frozenset()
-        module, self._way.seen[place.file] = self._probe.source(place.file, place.module)
+        module, found = self._probe.source(place)
+        if place.file is not None:
+            self._way.seen[place.file] = found
         return module.ways(name)
 
     def _look_for(self, module: str) -> None:
@@ -193,24 +215,15 @@ def prefixes(name: str) -> Iterator[str]:
     yield from (".".join(parts[:end]) for end in range(1, len(parts) + 1))
 
 
-def stamp(file: str | int) -> Stamp:
-    """What changes when a file does: its size and the time of its last change, in nanoseconds."""
-    try:
-        found = os.stat(file)
-    except (OSError, ValueError):
-        return None
-    return found.st_size, found.st_mtime_ns
-
-
 def read(file: str) -> tuple[str, Stamp]:
     """The text of a Python file, empty if it cannot be read, and the stamp of what was read."""
+    found = stamp(file)  # before the text is read: a change in between makes it look old, which is harmless
     try:
-        with open(file, "rb") as opened:  # noqa: PTH123 - as read by the same descriptor
-            found, raw = stamp(opened.fileno()), opened.read()
+        raw = Path(file).read_bytes()
         encoding, _ = tokenize.detect_encoding(BytesIO(raw).readline)
         return raw.decode(encoding), found
     except (OSError, SyntaxError, LookupError, UnicodeError):
-        return "", stamp(file)
+        return "", found
 
 
 def _only(found: Sequence[Any], *, of_modules: bool) -> Place | None:

@@ -222,12 +222,24 @@ def test_pipe_is_not_read(cli: Cli, project: Path) -> None:
     assert result.stderr == "shardlint: pipe.py: cannot be read: it is not a regular file.\n"
 
 
-def test_notebook_is_told(cli: Cli, project: Path) -> None:
-    """A notebook given by name is told to be out of reach, not passed over in silence."""
+def test_notebook_that_is_none_is_told(cli: Cli, project: Path) -> None:
+    """A file that is called a notebook and is none is told in one sentence, not passed over in silence."""
     write(project / "a.ipynb", "{}")
     result = cli("check", "a.ipynb")
     assert result.exit_code == 2
-    assert result.stderr == "shardlint: a.ipynb: is a notebook, which is not read yet; check a .py export of it.\n"
+    assert result.stderr == "shardlint: a.ipynb: cannot be read as a notebook: it is not a notebook of nbformat 4.\n"
+
+
+def test_findings_in_a_notebook(cli: Cli, project: Path) -> None:
+    """A finding in a notebook tells its cell: counted from 0 among all cells in JSON, from 1 for people."""
+    cells = [
+        {"cell_type": "markdown", "source": "# Title"},
+        {"cell_type": "code", "source": ["%%time\n", "x = 1\n", "!ls\n", "y = bad_dlpack(x)"]},
+    ]
+    write(project / "a.ipynb", json.dumps({"nbformat": 4, "cells": cells}))
+    (finding,) = json.loads(cli("check", "--output-format", "json").stdout)
+    assert (finding["cell"], finding["line"]) == (1, 4)
+    assert "a.ipynb:cell 2:4:" in cli("check", "--output-format", "concise").stdout
 
 
 def test_statement_that_cannot_be_read(cli: Cli, project: Path) -> None:

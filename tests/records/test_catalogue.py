@@ -28,6 +28,7 @@ def _rule(*observed: Observation, jax: str = "") -> Rule:
         jax=jax,
         severity=Severity.ERROR,
         possible=Severity.WARNING,
+        severity_by={},
         message="m",
         match=Match(("dlpack",), "export", ()),
         when={},
