@@ -93,7 +93,8 @@ class HandOff:
 
     `span` is the whole expression, `name` the span of the name in it that a cursor points at. `consumer` is the canonical
     dotted name ("torch.from_dlpack") or, for a function that is not JAX's and takes no JAX array, the name as resolved.
-    `status` is one sentence on what is known here ("the array is on one device"), `steps` its evidence.
+    `status` says in one or two sentences what is known here ("the array is on one device") and what the call does, `steps` is
+    the evidence.
     """
 
     location: Location

@@ -70,7 +70,6 @@ def test_a_wheel_from_the_source_distribution_is_the_same(project, source, write
 
 def test_an_editable_build_freezes_into_the_checkout(project, source, write_rule):
     """Installed for development, the package is read where it lies, so that is where the catalogue must be."""
-    pytest.importorskip("editables", reason="hatchling needs it for an editable build")
     write_rule(source)
     _built(project, "build_editable")
     assert set(read(project / "server" / "shardlint" / "records" / "frozen.json").rules) == {"taken-as-one"}

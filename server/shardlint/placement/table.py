@@ -39,6 +39,7 @@ class Consumer:
     gives: str
     attribute: bool
     source_says: str | None = None
+    does: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,6 +119,7 @@ def load() -> Table:
             row["gives"],
             row.get("attribute", False),
             row.get("source-says"),
+            row.get("does"),
         )
         for row in _read("handoffs.toml")["consumer"]
         for name in row["names"]

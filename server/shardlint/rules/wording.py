@@ -72,9 +72,14 @@ def message(rule: Rule, event: Event, target: Target) -> str:
 
 
 def status(event: Event) -> str:
-    """What is known of a hand-off, for people who ask where nothing is wrong."""
+    """What is known of a hand-off and what it does, for people who ask where nothing is wrong: one or two sentences."""
     if event.row is None:
         return _not_ours(event)
+    known = _known(event)
+    return f"{known}. {event.row.does}" if event.row.does else known
+
+
+def _known(event: Event) -> str:
     match event.value:
         case Array() if event.traced:
             return "inside a JAX transformation this is a tracer, which has no memory to hand over"
