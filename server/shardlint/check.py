@@ -12,7 +12,7 @@ from shardlint.placement.program import hand_offs
 from shardlint.records.catalogue import Catalogue
 from shardlint.rules import matching, own
 from shardlint.syntax.tree import Tree, parse
-from shardlint.text import Text
+from shardlint.text import Span, Text
 
 
 @dataclass(frozen=True)
@@ -34,13 +34,15 @@ class Snapshot:
 class Report:
     """What one check found. Findings are sorted by position, hand-offs too; problems are about this file alone.
 
-    `questions` are external dotted names that the table does not know and of which the answer might matter.
+    `questions` are external dotted names that the table does not know and of which the answer might matter. `broken` are the
+    spans that do not parse and were not checked.
     """
 
     findings: tuple[Finding, ...]
     problems: tuple[Problem, ...]
     hand_offs: tuple[HandOff, ...]
     questions: tuple[str, ...] = ()
+    broken: tuple[Span, ...] = ()
 
 
 @dataclass(frozen=True)
@@ -65,7 +67,7 @@ def analyse(snapshot: Snapshot) -> Analysis:
         known = own.with_consumers(table.load(), patterns.values())
         seen = hand_offs(tree, snapshot.target, known, snapshot.answers)
         events = seen.events
-        found = matching.findings(events, tree, snapshot.path, snapshot.target, snapshot.catalogue, patterns)
+        found = matching.findings(events, tree, snapshot.path, snapshot.target, snapshot.catalogue, patterns, known)
     except RecursionError:
         problem = Problem(
             snapshot.path, "the file nests expressions too deeply to be analysed; nothing in it was checked"
@@ -73,4 +75,4 @@ def analyse(snapshot: Snapshot) -> Analysis:
         return Analysis(tree, (), Report((), (problem,), ()))
     kept = tuple(finding for finding in found if finding.rule not in snapshot.ignored)
     shown = matching.hand_offs(events, kept, tree, snapshot.path)
-    return Analysis(tree, events, Report(kept, (), shown, seen.questions))
+    return Analysis(tree, events, Report(kept, (), shown, seen.questions, tree.broken))

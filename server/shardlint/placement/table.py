@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
+
+from packaging.version import Version
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,18 @@ class Table:
     def with_consumers(self, rows: Mapping[str, Consumer]) -> Table:
         """The table with further consumers."""
         return replace(self, consumers={**self.consumers, **rows})
+
+    def exists(self, name: str, versions: Sequence[str]) -> bool | None:
+        """Whether JAX's `name` exists on all (True) or on none (False) of `versions`; None where that differs or is not known."""
+        row = self.timeline.get(self.canonical(name))
+        if row is None:
+            return None
+        truths = {
+            (row.added is None or Version(version) >= Version(row.added))
+            and (row.removed is None or Version(version) < Version(row.removed))
+            for version in versions
+        }
+        return truths.pop() if len(truths) == 1 else None
 
     def effect(self, name: str) -> Effect | None:
         """The effect of the function `name`, its own or its namespace's."""

@@ -3,11 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import replace
 
 from packaging.specifiers import SpecifierSet
 
 from shardlint.model import Finding, HandOff, Location, Severity, Step, Target, Verdict
 from shardlint.placement.machine import Event
+from shardlint.placement.table import Table
 from shardlint.records.catalogue import Catalogue, Rule
 from shardlint.rules.conditions import verdict
 from shardlint.rules.own import Pattern
@@ -23,6 +25,7 @@ def findings(
     target: Target,
     catalogue: Catalogue,
     patterns: Mapping[str, Pattern],
+    table: Table,
 ) -> tuple[Finding, ...]:
     """The findings of one file, sorted by position; one for each rule and place, the surest way in telling the story.
 
@@ -31,21 +34,24 @@ def findings(
     best: dict[tuple[str, Span], tuple[int, Finding]] = {}
     ordered = list(events)
     for rule in catalogue.rules.values():
-        share = _share(rule, target)
-        if share is Verdict.NO:
+        concerned = _concerned(rule, target)
+        if not concerned.versions:
             continue
         bound, pattern = _version_bound(rule, catalogue), patterns.get(rule.name)
         for event in ordered:
             if not (pattern or matches(rule, event)) or _silenced(rule, event, version_bound=bound):
                 continue
+            meant = _existing(event, concerned, table)
+            if not meant.versions:
+                continue
             answer = pattern.verdict(event) if pattern else verdict(rule.when, event)
             if answer not in (Verdict.YES, Verdict.POSSIBLE):
                 continue
-            sure = answer is Verdict.YES and share is Verdict.YES
+            sure = answer is Verdict.YES and meant.versions == target.versions
             severity = rule.severity_by.get(event.consumer, rule.severity) if sure else rule.possible
             if severity is Severity.OFF:
                 continue
-            finding = _finding(rule, event, severity, tree, path, target)
+            finding = _finding(rule, event, severity, tree, path, meant)
             key = (rule.name, finding.location.span)
             rank = (0 if sure else 1_000) + len(finding.steps)
             if key not in best or rank < best[key][0]:
@@ -72,13 +78,21 @@ def _silenced(rule: Rule, event: Event, *, version_bound: bool) -> bool:
     return "*" in caught or bool(caught & set(rule.handled_by))
 
 
-def _share(rule: Rule, target: Target) -> Verdict:
-    """On which of the target's candidates the rule holds."""
+def _concerned(rule: Rule, target: Target) -> Target:
+    """The part of the target on which the rule holds: what a finding speaks of."""
     if not rule.jax:
-        return Verdict.YES
+        return target
     holds = SpecifierSet(rule.jax)
-    hits = [holds.contains(version, prereleases=True) for version in target.versions]
-    return Verdict.YES if all(hits) else Verdict.POSSIBLE if any(hits) else Verdict.NO
+    versions = tuple(version for version in target.versions if holds.contains(version, prereleases=True))
+    return replace(target, versions=versions)
+
+
+def _existing(event: Event, target: Target, table: Table) -> Target:
+    """The part of the target that has the consumer at all: elsewhere its name fails first, which is another finding."""
+    if event.protocol == "name" or event.consumer not in table.timeline:
+        return target
+    versions = tuple(version for version in target.versions if table.exists(event.consumer, (version,)) is not False)
+    return replace(target, versions=versions)
 
 
 def _version_bound(rule: Rule, catalogue: Catalogue) -> bool:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Callable
 
 from shardlint.model import Target
@@ -19,6 +20,11 @@ _KINDS = {
     "crash": "ends the interpreter",
 }
 _LONGEST = 200
+_ASKED = {
+    "dlpack": "jax.Array.__dlpack__",
+    "cuda-array-interface": "jax.Array.__cuda_array_interface__",
+}
+"""What a consumer reads first of an array, by protocol."""
 _JAX = ("jax.", "jaxlib.")
 
 
@@ -37,38 +43,72 @@ def devices_words(count: Count | None) -> str:
 
 def consumer_words(consumer: str) -> str:
     """A consumer as people write it: a method of arrays by its bare name."""
+    if consumer.startswith("import."):
+        return f"the import of {consumer.removeprefix('import.')}"
     return consumer.removeprefix("jax.Array.").removeprefix("builtins.")
 
 
 def outcome_words(rule: Rule, event: Event, target: Target) -> str:
-    """What was seen to happen, as a clause whose subject is the consumer; never more than was seen or is marked as read."""
-    seen = observation_for(rule, event.consumer, target.versions)
+    """What was seen to happen, as a clause whose subject is the consumer; never more than was seen or is marked as read.
+
+    Of a consumer that was not run it is told what the array does when that consumer asks it.
+    """
+    seen = observation_for(rule, observed_name(event), target.versions)
+    if seen is not None:
+        return _dated(observed_words(seen, devices=event.count), seen, target)
+    if event.row is not None and event.row.source_says:
+        return event.row.source_says
+    asked = _ASKED.get(event.protocol, "")
+    seen = observation_for(rule, asked, target.versions)
     if seen is None:
-        told = event.row.source_says if event.row is not None else None
-        return told or "fails in a way that was not observed yet"
-    clause = observed_words(seen)
+        return "fails in a way that was not observed yet"
+    clause = f"asks for its {consumer_words(asked)}, which {observed_words(seen, devices=event.count)}"
+    return _dated(clause, seen, target)
+
+
+def observed_name(event: Event) -> str:
+    """The name under which a rule keeps what was seen of this kind of hand-off: an import of a name fails in its own way."""
+    by_import = isinstance(event.place.node, ast.alias | ast.Name)
+    return f"import.{event.consumer}" if event.protocol == "name" and by_import else event.consumer
+
+
+def _dated(clause: str, seen: Observation, target: Target) -> str:
     return clause if seen.jax in target.versions else f"{clause} (seen on JAX {seen.jax})"
 
 
-def observed_words(seen: Observation, quote: Callable[[str], str] = str) -> str:
-    """What one run showed, as a clause: `raises BufferError: ...`. `quote` marks the words of JAX as such."""
+def observed_words(seen: Observation, quote: Callable[[str], str] = str, devices: Count | None = None) -> str:
+    """What one run showed, as a clause: `raises BufferError: ...`. `quote` marks the words of JAX as such.
+
+    The runs have eight devices; where JAX's words tell their number, it is written for the `devices` of this hand-off.
+    """
     if seen.exception is None:
         return _KINDS.get(seen.kind, seen.kind)
     text = (seen.message or "").strip().partition("\n")[0].rstrip(".")
+    if devices is not None:
+        number = str(devices.low) if devices.low == devices.high else "N"
+        text = text.replace("8 devices", f"{number} devices")
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]}…"
     return "raises " + quote(": ".join(filter(None, (seen.exception.rpartition(".")[2], text))))
 
 
 def message(rule: Rule, event: Event, target: Target) -> str:
-    """The rule's message with its placeholders filled, as one sentence."""
+    """The rule's message with its placeholders filled, as a sentence, and a second one that tells what is not sure."""
     text = rule.message.format(
         consumer=consumer_words(event.consumer),
         devices=devices_words(event.count),
         outcome=outcome_words(rule, event, target),
         target=target_words(target),
     )
-    return text[:1].upper() + text[1:] if not text.startswith(consumer_words(event.consumer)) else text
+    return " ".join(filter(None, (f"{text}.", _doubt(event))))
+
+
+def _doubt(event: Event) -> str:
+    """Why a finding is not sure, as a sentence; empty where it is."""
+    count = event.count
+    if count is not None and not count.surely_many:
+        return "This needs more than one device, and how many there are is not known here."
+    return "Not every path that leads here does so." if event.mixed else ""
 
 
 def status(event: Event) -> str:
