@@ -26,14 +26,14 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="shardlint-demo-") as folder:
         program = Path(shutil.copy(PROGRAM, folder))
         run(program)
-        say("shardlint says so without running anything, for the JAX that is named:")
+        say("Python shows one failure at a time. shardlint shows all three, for the JAX that is named, and runs nothing:")
         shardlint(program.parent, "check", program.name, "--jax-version", TARGET)
-        say("What does it know about the first one?")
+        say("What more does it know about the second one?")
         shardlint(program.parent, "explain", "removed-to-dlpack", "--jax-version", TARGET)
-        say("--fix makes the repairs that change neither meaning nor cost:")
+        say("--fix makes the repairs that change neither meaning nor cost, which are those of the second and the third:")
         shardlint(program.parent, "check", program.name, "--jax-version", TARGET, "--fix")
         run(program)
-        say("The third needs a decision, since data move. Here is what an editor's first quick fix does:")
+        say("The first needs a decision, since data move. Here is what an editor's first quick fix does:")
         take_first_repair(program)
         print(program.read_text(encoding="utf-8"))
         shardlint(program.parent, "check", program.name, "--jax-version", TARGET)
@@ -55,7 +55,7 @@ def run(program: Path) -> None:
     """Run the program on eight devices and show how it ends."""
     if not CAN_RUN:
         return
-    say("The program on eight devices:")
+    say("This is how the program ends on eight devices:")
     environment = {
         **os.environ,
         "JAX_PLATFORMS": "cpu",
