@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import io
-import os
 import sys
 from collections.abc import Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING
 
 import click
 
 from shardlint import __version__
-
-if TYPE_CHECKING:
-    from shardlint.model import Target
-    from shardlint.records.catalogue import Catalogue, Rule
-    from shardlint.verify import VerifyReport
+from shardlint.cli_records import records
+from shardlint.cli_shared import CLEAN, FAILED, rule_called, scope_here, shipped_catalogue, target_of, tell
 
 _INTERRUPTED = 130
-_FAILED = 2
 
 
 def main() -> None:
@@ -36,13 +30,13 @@ def run(arguments: Sequence[str]) -> int:
         code = shardlint.main(list(arguments), "shardlint", standalone_mode=False)
     except click.UsageError as error:
         error.show()
-        return _FAILED
+        return FAILED
     except click.ClickException as error:
-        click.echo(f"shardlint: {error.format_message()}", err=True)
-        return _FAILED
+        tell(error.format_message())
+        return FAILED
     except (click.Abort, KeyboardInterrupt):
         return _INTERRUPTED
-    return code if isinstance(code, int) else 0
+    return code if isinstance(code, int) else CLEAN
 
 
 @click.group(context_settings={"help_option_names": ["-h", "--help"], "max_content_width": 100})
@@ -54,7 +48,11 @@ def shardlint() -> None:
 @shardlint.command()
 @click.argument("paths", nargs=-1, type=click.Path(path_type=Path))
 @click.option("--fix", is_flag=True, help="Make the repairs that change neither meaning nor cost.")
-@click.option("--diff", is_flag=True, help="Show what --fix would change, and write nothing.")
+@click.option(
+    "--diff",
+    is_flag=True,
+    help="Show what --fix would change, and write nothing. Exit code 0: nothing, 1: something.",
+)
 @click.option(
     "--output-format",
     type=click.Choice(["text", "concise", "json"]),
@@ -65,7 +63,10 @@ def shardlint() -> None:
 @click.option(
     "--jax-version", metavar="VERSION", help="The JAX that the code will run on, instead of the project's own."
 )
-@click.option("--ignore", metavar="RULE", multiple=True, help="A rule to keep quiet about. Can be given several times.")
+@click.option(
+    "--ignore", metavar="RULE[,RULE...]", multiple=True, help="Rules to keep quiet about. Can be given several times."
+)
+@click.option("--no-jedi", is_flag=True, help="Do not look up with jedi what other modules call by another name.")
 @click.pass_context
 def check(
     ctx: click.Context,
@@ -75,53 +76,66 @@ def check(
     output_format: str,
     jax_version: str | None,
     ignore: tuple[str, ...],
+    no_jedi: bool,
 ) -> None:
     """Check Python files and folders.
 
-    The folder you are in is checked, if none is given. The code is only read, never imported or run. Exit code 0: nothing found, 1: something found, 2: something could not be
-    read or used.
+    The folder you are in is checked, if none is given. In a folder all .py files and notebooks count, but not what `exclude` in pyproject.toml names; what you give by its name is checked in any case, a file
+    of any suffix as Python. The code is only read, never imported or run. Exit code 0: nothing found, 1: something found, 2: something could not be read or used, a statement that does not parse for one.
     """
     from shardlint.cli_check import Request, run_check
 
-    catalogue = _catalogue()
-    for name in ignore:
-        _rule(name, catalogue, "--ignore")
+    shipped = shipped_catalogue()
+    names = (name.strip() for given in ignore for name in given.split(","))
     request = Request(
         paths=paths or (Path(),),
         repair=fix,
         only_show=diff,
         output_format=output_format,
-        target=_target(jax_version),
-        ignored=frozenset(ignore),
+        target=target_of(jax_version, shipped),
+        ignored=frozenset(filter(None, names)),
+        jedi=not no_jedi,
     )
-    ctx.exit(run_check(request, catalogue))
+    ctx.exit(run_check(request, shipped))
 
 
 @shardlint.command()
 @click.argument("rule")
 @click.option("--jax-version", metavar="VERSION", help="The JAX to speak of, instead of this folder's own.")
-def explain(rule: str, jax_version: str | None) -> None:
+@click.pass_context
+def explain(ctx: click.Context, rule: str, jax_version: str | None) -> None:
     """Explain a rule.
 
-    What goes wrong, what was seen when it was run, and what to do.
+    What goes wrong, what was seen when it was run, and what to do. RULE may be a record of your own that the settings of this folder name.
     """
     from shardlint.explain import rule_page
 
-    catalogue = _catalogue()
-    page = rule_page(_rule(rule, catalogue, "RULE"), _target(jax_version) or _here(catalogue))
+    shipped = shipped_catalogue()
+    scope, problems = scope_here(shipped, target_of(jax_version, shipped))
+    for problem in problems:
+        tell(problem.message)
+    page = rule_page(rule_called(rule, scope.catalogue.rules, "RULE"), scope.target)
     if sys.stdout.isatty():
         from shardlint.terminal_page import show
 
         show(page)
     else:
         click.echo(page, nl=False)
+    ctx.exit(FAILED if problems else CLEAN)
 
 
 @shardlint.command()
-def rules() -> None:
-    """List the rules."""
+@click.pass_context
+def rules(ctx: click.Context) -> None:
+    """List the rules.
+
+    Records of your own that the settings of this folder name are among them.
+    """
     from shardlint.model import Safety
 
+    scope, problems = scope_here(shipped_catalogue())
+    for problem in problems:
+        tell(problem.message)
     listed = [
         (
             rule.name,
@@ -130,23 +144,16 @@ def rules() -> None:
             "--fix" if any(fix.safety is Safety.SAFE for fix in rule.fixes) else "by hand" if rule.fixes else "none",
             rule.summary,
         )
-        for rule in _catalogue().rules.values()
+        for rule in scope.catalogue.rules.values()
     ]
     header = ("rule", "severity", "JAX", "repair", "what is wrong")
-    if not sys.stdout.isatty():
+    if sys.stdout.isatty():
+        _show_table(header, listed)
+    else:
         widths = [max(len(row[column]) for row in (header, *listed)) for column in range(4)]
         for row in (header, *listed):
             click.echo("  ".join([*map(str.ljust, row[:4], widths), row[4]]))
-        return
-    from rich import box
-    from rich.console import Console
-    from rich.table import Table
-
-    table = Table(*header, box=box.SIMPLE_HEAD, header_style="dim", border_style="dim", pad_edge=False)
-    table.columns[0].style = "bold"
-    for row in listed:
-        table.add_row(*row)
-    Console().print(table)
+    ctx.exit(FAILED if problems else CLEAN)
 
 
 @shardlint.command()
@@ -163,125 +170,17 @@ def server(ctx: click.Context, stdio: bool) -> None:
     ctx.exit(serve())
 
 
-@shardlint.group()
-def records() -> None:
-    """Check records, and prove the rules on a real JAX."""
+shardlint.add_command(records)
 
 
-@records.command()
-@click.argument("names", metavar="[RULE]...", nargs=-1)
-@click.option("--write", is_flag=True, help="Keep what was seen in the rules' observed.json.")
-@click.option(
-    "--python", type=click.Path(path_type=Path), help="The interpreter whose JAX is used, instead of this one."
-)
-@click.option(
-    "--rules-dir",
-    type=click.Path(path_type=Path, file_okay=False),
-    help="The folder with the rules' folders, instead of the one of this checkout.",
-)
-@click.pass_context
-def verify(
-    ctx: click.Context, names: tuple[str, ...], write: bool, python: Path | None, rules_dir: Path | None
-) -> None:
-    """Run the examples of rules.
+def _show_table(header: Sequence[str], rows: Sequence[Sequence[str]]) -> None:
+    from rich import box
+    from rich.console import Console
+    from rich.table import Table
+    from rich.text import Text
 
-    All rules are run, if none is named: on the installed JAX, on forced CPU devices. Exit code 0: everything that ran did what its page claims, and observed.json says so; 1: something did not; 2: nothing
-    could be run.
-    """
-    from shardlint.terminal import progress
-    from shardlint.verify import compare_observed, write_observed
-    from shardlint.verify import verify as verify_rules
-    from shardlint.verify_process import VerifyError
-
-    folder = rules_dir or Path(__file__).parents[2] / "records"
-    try:
-        with progress("running") as shown:
-            report = verify_rules(folder, names, python, shown)
-        _show_outcomes(report)
-        if write:
-            changed: tuple[Path, ...] = write_observed(folder, report)
-            click.echo("".join(f"wrote {path}\n" for path in changed) or "observed.json is up to date.\n", nl=False)
-            differences: tuple[str, ...] = ()
-        else:
-            differences = compare_observed(folder, report)
-            click.echo("".join(f"{sentence}\n" for sentence in differences), nl=False)
-    except VerifyError as error:
-        raise click.ClickException(str(error)) from None
-    ctx.exit(1 if report.failed or differences else 0)
-
-
-@records.command("check")
-@click.argument("paths", nargs=-1, required=True, type=click.Path(path_type=Path))
-@click.pass_context
-def check_records(ctx: click.Context, paths: tuple[Path, ...]) -> None:
-    """Tell whether records of your own can be used.
-
-    PATHS are files and folders as the setting `records` takes them. Exit code 0: all can be used, 2: some cannot.
-    """
-    from shardlint.cli_check import tell
-    from shardlint.records.own import load_own
-
-    own, problems = load_own(paths, taken=_catalogue().rules.keys())
-    for problem in problems:
-        tell(problem.message)
-    for one in own:
-        click.echo(f"{one.name}: {one.summary}")
-    ctx.exit(_FAILED if problems else 0)
-
-
-def _show_outcomes(report: VerifyReport) -> None:
-    from collections import Counter
-
-    from shardlint.report.paint import Role
-    from shardlint.terminal import paint_for
-    from shardlint.verify import Status
-
-    paint = paint_for(sys.stdout, os.environ)
-    roles = {Status.OBSERVED: Role.GOOD, Status.FAILED: Role.ERROR, Status.NOT_OBSERVED: Role.QUIET}
-    for outcome in report.outcomes:
-        status = paint(f"{outcome.status:<12}", roles[outcome.status])
-        fix = f", after {outcome.fix!r}" if outcome.fix else ""
-        click.echo(f"{status}  {paint(outcome.rule, Role.RULE)}: {outcome.case}{fix}", color=True)
-        if outcome.status is not Status.OBSERVED:
-            click.echo(f"              {outcome.detail}")
-    counts = Counter(outcome.status for outcome in report.outcomes)
-    click.echo(f"JAX {report.jax}: " + ", ".join(f"{counts[status]} {status}" for status in Status) + ".")
-
-
-def _catalogue() -> Catalogue:
-    from shardlint.records.catalogue import CatalogueError, load
-
-    try:
-        return load()
-    except CatalogueError as error:
-        raise click.ClickException(str(error)) from None
-
-
-def _rule(name: str, catalogue: Catalogue, parameter: str) -> Rule:
-    from shardlint.config import nearest
-
-    if name not in catalogue.rules:
-        message = f"there is no rule {name!r}; {nearest(name, catalogue.rules)}"
-        raise click.BadParameter(message, param_hint=f"'{parameter}'")
-    return catalogue.rules[name]
-
-
-def _target(jax_version: str | None) -> Target | None:
-    from shardlint.environment import version_problem
-    from shardlint.model import Target
-
-    if jax_version is None:
-        return None
-    wrong = version_problem(jax_version)
-    if wrong:
-        raise click.BadParameter(wrong, param_hint="'--jax-version'")
-    return Target((jax_version,), exact=True, origin="--jax-version")
-
-
-def _here(catalogue: Catalogue) -> Target:
-    """The target of the folder that the person is in."""
-    from shardlint.config import load as load_settings
-    from shardlint.environment import find_target
-
-    settings, _ = load_settings(Path())
-    return find_target(Path(), settings, catalogue.jax_versions, os.environ)[0]
+    table = Table(*header, box=box.SIMPLE_HEAD, header_style="dim", border_style="dim", pad_edge=False)
+    table.columns[0].style = "bold"
+    for row in rows:
+        table.add_row(*map(Text, row))  # a record's words are no markup
+    Console().print(table)

@@ -7,6 +7,7 @@ table to validate.
 from __future__ import annotations
 
 import difflib
+import posixpath
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -25,7 +26,12 @@ class Settings:
     """What a project asks of shardlint.
 
     `root` is the folder of the file they come from (of the file or folder looked at, if there is none), `source` that file.
-    Paths are already joined to `root`; the patterns of `exclude` are relative to it.
+    Paths are already joined to `root`.
+
+    A pattern of `exclude` is the name of a file or folder, such as `third_party` or `*_pb2.py`, or the path of one from
+    `root`, written with slashes, such as `src/generated`; a folder stands for all that is below it. `*`, `?` and `[...]` are
+    as in a shell, but that `*` also stands for slashes. A slash or `./` in front ties a name to `root`; one at the end means
+    nothing.
     """
 
     root: Path
@@ -107,8 +113,13 @@ def _settings(file: Path, table: object) -> tuple[Settings, tuple[Problem, ...]]
         python=root / Path(valid.python).expanduser() if valid.python else None,
         records=tuple(root / Path(path).expanduser() for path in valid.records),
         ignore=frozenset(valid.ignore),
-        exclude=tuple(valid.exclude),
+        exclude=tuple(map(_pattern, valid.exclude)),
     ), tuple(problems)
+
+
+def _pattern(written: str) -> str:
+    """A pattern of `exclude` in the one spelling that is compared with paths."""
+    return posixpath.normpath(written.removeprefix(".") if written.startswith("./") else written)
 
 
 def _validated(given: Mapping[str, Any]) -> tuple[_Table, tuple[str, ...]]:

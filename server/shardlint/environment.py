@@ -12,7 +12,7 @@ from packaging.version import InvalidVersion, Version
 from shardlint.config import FILE_NAME, TABLE, Settings
 from shardlint.files import problem
 from shardlint.model import Problem, Target
-from shardlint.requirements import Stated, locked, required
+from shardlint.requirements import Stated, candidates, locked, lower_bound, required
 
 _REPOSITORY_MARKS = (".git", ".hg", ".jj")
 _PROJECT_MARKS = ("pyproject.toml", "setup.py", "setup.cfg")
@@ -39,21 +39,38 @@ def find_target(
     if settings.jax_version is not None:
         wrong = version_problem(settings.jax_version)
         if wrong is None:
-            return Target((settings.jax_version,), exact=True, origin=f"jax-version in {FILE_NAME}"), ()
+            return exact_target(settings.jax_version, f"jax-version in {FILE_NAME}", jax_versions), ()
         problems.append(problem(source, f"{TABLE} jax-version: {wrong}"))
-    if settings.python is not None and not _exists(settings.python):
-        problems.append(problem(source, f"{TABLE} python: {str(settings.python)!r} does not exist."))
     folders = project_folders(folder.absolute())
-    for environment in _environments(folders, settings, environ):
-        version = installed(environment, "jax")
-        if version:
-            origin = f"jax {version} in {_shown(environment, folders[-1])}"
-            return Target((version,), exact=True, origin=origin), tuple(problems)
+    environment, version = _environment(folders, settings, environ)
+    if environment and version:
+        origin = f"jax {version} in {_shown(environment, folders[-1])}"
+        return exact_target(version, origin, jax_versions), tuple(problems)
+    if settings.python is not None:
+        wrong = "holds no JAX; install it there, or set jax-version" if _exists(settings.python) else "does not exist"
+        problems.append(problem(source, f"{TABLE} python: {str(settings.python)!r} {wrong}."))
     stated = _first_stated(folders, locked, problems) or _first_stated(folders, required, problems)
     if stated is None or not (stated.versions or all(stated.ranges)):
         origin = f"{stated.origin} admits any" if stated else "nothing names a version"
         return Target(tuple(jax_versions[-1:]), exact=False, origin=f"{origin}: newest catalogued"), tuple(problems)
     return _target_of(stated, jax_versions), tuple(problems)
+
+
+def exact_target(version: str, origin: str, jax_versions: Sequence[str]) -> Target:
+    """A target of one version, whose origin tells if no version as old or as new is among `jax_versions`, ascending."""
+    return Target((version,), exact=True, origin=_beside_tested(origin, (version,), jax_versions))
+
+
+def import_folders(folder: Path, settings: Settings, environ: Mapping[str, str]) -> tuple[Path, ...]:
+    """Where Python would look for the modules that code in `folder` imports, in that order: its projects, then packages.
+
+    A project's modules lie in its folder or in `src` there. The packages are those of the environment whose JAX counts.
+    """
+    folders = project_folders(folder.absolute())
+    projects = [one for one in folders if one == folders[-1] or any(_exists(one / mark) for mark in _PROJECT_MARKS)]
+    own = [place for project in projects for place in (project / "src", project) if _exists(place)]
+    environment, _ = _environment(folders, settings, environ)
+    return (*own, *(site_packages_of(environment) if environment else ()))
 
 
 def version_problem(text: str) -> str | None:
@@ -99,6 +116,18 @@ def site_packages_of(environment: Path) -> tuple[Path, ...]:
     return tuple(
         dict.fromkeys(path for root in roots for pattern in _SITE_PACKAGES for path in sorted(root.glob(pattern)))
     )
+
+
+def _environment(
+    folders: tuple[Path, ...], settings: Settings, environ: Mapping[str, str]
+) -> tuple[Path | None, str | None]:
+    """The first environment in which JAX is installed, and its version; else the first environment, without a version."""
+    environments = tuple(_environments(folders, settings, environ))
+    for environment in environments:
+        version = installed(environment, "jax")
+        if version:
+            return environment, version
+    return next(iter(environments), None), None
 
 
 def _environments(folders: tuple[Path, ...], settings: Settings, environ: Mapping[str, str]) -> Iterator[Path]:
@@ -149,18 +178,31 @@ def _first_stated(
 
 
 def _target_of(stated: Stated, jax_versions: Sequence[str]) -> Target:
-    if stated.versions:
-        return Target(stated.versions, exact=len(stated.versions) == 1, origin=stated.origin)
-    admitted = tuple(
-        version for version in jax_versions if any(one.contains(version, prereleases=True) for one in stated.ranges)
-    )
-    if admitted:
-        return Target(admitted, exact=False, origin=stated.origin)
-    named = [one.version.removesuffix(".*") for range_ in stated.ranges for one in range_]
-    highest = max((Version(version) for version in named if version_problem(version) is None), default=Version("0"))
-    below = [version for version in jax_versions if Version(version) <= highest]
-    nearest = tuple(below[-1:] or jax_versions[:1])
-    return Target(nearest, exact=False, origin=f"{stated.origin} admits no catalogued version: nearest catalogued")
+    versions = stated.versions or candidates(stated.ranges, jax_versions)
+    if versions:
+        exact = len(stated.versions) == 1
+        return Target(versions, exact=exact, origin=_beside_tested(stated.origin, versions, jax_versions))
+    bound = lower_bound(stated.ranges)
+    versions = (bound,) if bound else tuple(jax_versions[:1])
+    return Target(versions, exact=False, origin=f"{stated.origin}, which no version that was tested fits")
+
+
+def _beside_tested(origin: str, versions: Sequence[str], jax_versions: Sequence[str]) -> str:
+    """The origin, with what is to be said if some of the ascending `versions` are beyond the ends of the tested ones."""
+    tested = [Version(version) for version in jax_versions]
+    # What follows a plus sign is a build of the same version.
+    given = [Version(Version(version).public) for version in versions]
+    if not tested:
+        return origin
+    told = [
+        f"{'' if all(beyond) else 'partly '}{words} than any version that was tested"
+        for words, beyond in (
+            ("older", [version < tested[0] for version in given]),
+            ("newer", [version > tested[-1] for version in given]),
+        )
+        if any(beyond)
+    ]
+    return ", ".join([origin, *told])
 
 
 def _exists(path: Path) -> bool:

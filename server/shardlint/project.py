@@ -3,19 +3,25 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from shardlint.check import Report, Snapshot, check
 from shardlint.config import Settings, load, nearest
-from shardlint.environment import find_target
+from shardlint.environment import find_target, import_folders
 from shardlint.files import SourceFile, problem, read
 from shardlint.model import Finding, Fix, Problem, Target
 from shardlint.records.catalogue import Catalogue
 from shardlint.syntax import notebook
-from shardlint.text import Text
+from shardlint.syntax.recovery import parse_chunk
+from shardlint.syntax.tree import parse
+from shardlint.text import Span, Text
+
+if TYPE_CHECKING:
+    from shardlint.inference import Inference
 
 NOTEBOOK = ".ipynb"
 SUFFIXES = (".py", NOTEBOOK)
@@ -44,17 +50,21 @@ _MOST_REPAIRS = 10
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What holds for the files of one folder: the settings in force, the target, the rules, and those to keep quiet about."""
+    """What holds for the files of one folder: the settings in force, the target, the rules, and those to keep quiet about.
+
+    `import_folders` are those in which modules are looked for that the files import, in that order.
+    """
 
     settings: Settings
     target: Target
     catalogue: Catalogue
     ignored: frozenset[str]
+    import_folders: tuple[Path, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
 class Checked:
-    """One file with what was found in it. The report is empty for a file that cannot hold a hand-off."""
+    """One file with what was found in it. A file that cannot hold a hand-off has no findings, but may be broken."""
 
     source: SourceFile
     snapshot: Snapshot
@@ -88,7 +98,8 @@ def scope_of(
     catalogue, unusable = _with_own_records(shipped, settings)
     unknown = sorted(settings.ignore - catalogue.rules.keys())
     told = [problem(settings.source or folder, _unknown_rule(name, catalogue)) for name in unknown]
-    scope = Scope(settings, target, catalogue, settings.ignore | frozenset(ignored))
+    places = import_folders(folder, settings, environ)
+    scope = Scope(settings, target, catalogue, settings.ignore | frozenset(ignored), places)
     return scope, (*problems, *found, *unusable, *told)
 
 
@@ -96,7 +107,8 @@ def python_files(given: Path, settings: Settings) -> Iterator[Path | Problem]:
     """The Python files that a path given by a person stands for, sorted; a problem for what cannot be looked into.
 
     A file stands for itself, whatever its name. A folder stands for `.py` files and notebooks in and below it, without hidden files and
-    folders, environments, caches, build results and what `exclude` names. Links to folders are not followed.
+    folders, environments, caches, build results and what `exclude` names. Links to folders are not followed. `given` itself
+    may be any of these.
     """
     if not _is_folder(given):
         yield given
@@ -112,8 +124,13 @@ def python_files(given: Path, settings: Settings) -> Iterator[Path | Problem]:
     yield from (problem(Path(error.filename), f"cannot be looked into: {error.strerror}.") for error in unreadable)
 
 
-def check_file(path: Path, scope: Scope) -> Checked | Problem:
-    """Read and check one file."""
+def is_left_out(given: Path, settings: Settings) -> bool:
+    """Whether nothing but `exclude` keeps a path from standing for any Python file."""
+    return any(True for _ in python_files(given, replace(settings, exclude=())))
+
+
+def check_file(path: Path, scope: Scope, inference: Callable[[], Inference] | None = None) -> Checked | Problem:
+    """Read and check one file. `inference` is called only if there are questions, and without it they stay open."""
     source = read(path)
     if isinstance(source, Problem):
         return source
@@ -123,7 +140,17 @@ def check_file(path: Path, scope: Scope) -> Checked | Problem:
         except notebook.NotebookError as reason:
             return problem(path, f"cannot be read as a notebook: {reason}.")
     snapshot = Snapshot(str(path), source.text, scope.target, scope.catalogue, scope.ignored)
-    return Checked(source, snapshot, check(snapshot) if _matters(source.text, scope) else Report((), (), ()))
+    if not _matters(source.text, scope):
+        return Checked(source, snapshot, Report((), (), (), broken=_broken(source.text)))
+    first = check(snapshot)
+    if not first.questions or inference is None:
+        return Checked(source, snapshot, first)
+    from shardlint.inference import settle
+
+    report, answered = settle(
+        snapshot, inference(), scope.import_folders, lambda given: first if given is snapshot else check(given)
+    )
+    return Checked(source, answered, report)
 
 
 def repair(checked: Checked) -> Repaired:
@@ -173,6 +200,11 @@ def _unknown_rule(name: str, catalogue: Catalogue) -> str:
     return f"[tool.shardlint] ignore: there is no rule {name!r}; {nearest(name, catalogue.rules)}"
 
 
+def _broken(text: Text) -> tuple[Span, ...]:
+    """The spans that do not parse; a text that parses as a whole is not taken apart, as that takes longer."""
+    return parse(text).broken if text.cells or parse_chunk(text).broken else ()
+
+
 def _matters(text: Text, scope: Scope) -> bool:
     """Whether the text can hold anything that a rule in force speaks of; what own records speak of is not known here."""
     return bool(scope.settings.records) or any(word in text.source for word in WORDS)
@@ -186,9 +218,9 @@ def _skipped(folder: Path, settings: Settings) -> bool:
 
 
 def _excluded(path: Path, settings: Settings) -> bool:
-    """Whether a pattern of `exclude` is the name of the path, or its way from the project's root, written with slashes."""
+    """Whether a pattern of `exclude` is the path's name, or its way from the root with or without a slash in front."""
     if not settings.exclude:
         return False
     way = Path(os.path.relpath(path, settings.root)).as_posix()
     spellings = (path.name, way, f"/{way}")
-    return any(fnmatchcase(text, pattern.rstrip("/")) for pattern in settings.exclude for text in spellings)
+    return any(fnmatchcase(text, pattern) for pattern in settings.exclude for text in spellings)

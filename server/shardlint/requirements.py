@@ -10,7 +10,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from packaging.requirements import InvalidRequirement, Requirement
-from packaging.specifiers import InvalidSpecifier, SpecifierSet
+from packaging.specifiers import InvalidSpecifier, Specifier, SpecifierSet
 from packaging.utils import canonicalize_name
 from packaging.version import InvalidVersion, Version
 
@@ -19,6 +19,8 @@ from shardlint.files import problem, read_bytes
 from shardlint.model import Problem
 
 _LOCK_FILES = ("uv.lock", "poetry.lock", "pdm.lock", "pylock.toml")
+_BOUNDING = frozenset({">=", ">", "~=", "==", "==="})
+"""The operators of clauses that nothing below their version satisfies."""
 _CONTINUATION = re.compile(r"\\\r?\n")
 _OPTION = re.compile(r"(?:^|\s)(?:--?[a-z]|#).*", re.IGNORECASE)
 
@@ -63,6 +65,44 @@ def required(folder: Path, package: str) -> tuple[Stated | None, tuple[Problem, 
     return (stated[0] if stated else None), (*((unread,) if unread else ()), *found)
 
 
+def candidates(ranges: Sequence[SpecifierSet], known: Sequence[str]) -> tuple[str, ...]:
+    """The versions that one of `ranges` admits, ascending: those of `known` and those that the ranges name themselves.
+
+    By these a range starts at its own lower bound, and not at the first known version above that. A version below all known
+    ones counts only if the range admits nothing else: nothing can be told of it, and what is known would seem unsure.
+    """
+    found: dict[Version, str] = {}
+    for text in (*known, *(_version_of(specifier) for range_ in ranges for specifier in range_)):
+        version = _parsed(text)
+        if version is not None and any(range_.contains(version, prereleases=True) for range_ in ranges):
+            found.setdefault(version, text)
+    first = min((version for text in known if (version := _parsed(text)) is not None), default=None)
+    if first is not None and any(version >= first for version in found):
+        found = {version: text for version, text in found.items() if version >= first}
+    return tuple(found[version] for version in sorted(found))
+
+
+def lower_bound(ranges: Iterable[SpecifierSet]) -> str | None:
+    """The version at or above which all is that `ranges` admit, None where none of their clauses says so."""
+    bounds = (
+        [version for clause in range_ if clause.operator in _BOUNDING and (version := _parsed(_version_of(clause)))]
+        for range_ in ranges
+    )
+    lowest = min((max(versions) for versions in bounds if versions), default=None)
+    return None if lowest is None else str(lowest)
+
+
+def _version_of(specifier: Specifier) -> str:
+    return specifier.version.removesuffix(".*")
+
+
+def _parsed(version: str) -> Version | None:
+    try:
+        return Version(version)
+    except InvalidVersion:
+        return None
+
+
 def _stated(ranges: tuple[SpecifierSet, ...], package: str, file: str) -> Stated:
     pins = [_pin(range_) for range_ in ranges]
     text = " or ".join(dict.fromkeys(f"{package}{range_}" for range_ in ranges))
@@ -80,12 +120,7 @@ def _pin(range_: SpecifierSet) -> str | None:
 
 def _ascending(versions: Iterable[str]) -> tuple[str, ...]:
     """The valid ones among the versions, each once, in ascending order."""
-    parsed: set[Version] = set()
-    for version in versions:
-        try:
-            parsed.add(Version(version))
-        except InvalidVersion:
-            continue
+    parsed = {version for text in versions if (version := _parsed(text)) is not None}
     return tuple(str(version) for version in sorted(parsed))
 
 

@@ -20,6 +20,7 @@ from shardlint.text import Span
 
 BAD = re.compile(r"bad_dlpack\((\w*)\)")
 COSTLY = re.compile(r"costly_dlpack\((\w*)\)")
+UNPARSED = re.compile(r"^!.*$", re.MULTILINE)
 JAX_VERSIONS = ("0.4.30", "0.6.2", "0.7.2", "0.10.2")
 
 
@@ -55,7 +56,10 @@ CATALOGUE = Catalogue(
 
 
 def check(snapshot: Snapshot) -> Report:
-    """Finds `bad_dlpack(...)` and `costly_dlpack(...)`; the step is the first line; `BROKEN` is a problem."""
+    """Finds `bad_dlpack(...)` and `costly_dlpack(...)`; the step is the first line; `BROKEN` is a problem.
+
+    A line that begins with an exclamation mark does not parse.
+    """
     source = snapshot.text.source
     step = Step(Location(snapshot.path, snapshot.text.line_span(0)), "it begins here")
     findings = [
@@ -76,7 +80,8 @@ def check(snapshot: Snapshot) -> Report:
     ]
     problems = (Problem(snapshot.path, f"{snapshot.path}: a statement cannot be read."),) if "BROKEN" in source else ()
     hand_offs: tuple[HandOff, ...] = ()
-    return Report(tuple(sorted(findings, key=lambda one: one.location.span)), problems, hand_offs)
+    broken = tuple(Span(*match.span()) for match in UNPARSED.finditer(source))
+    return Report(tuple(sorted(findings, key=lambda one: one.location.span)), problems, hand_offs, broken=broken)
 
 
 def repairs(snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:
@@ -123,8 +128,17 @@ def project(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Path]:
 @pytest.fixture
 def cli(fake_core: None, project: Path) -> Callable[..., Result]:
     """Runs `shardlint` with the given words, in the project, on the fake core."""
-
-    def invoke(*words: str) -> Result:
-        return CliRunner().invoke(shardlint, list(words), prog_name="shardlint")
-
     return invoke
+
+
+@pytest.fixture
+def real_cli(project: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Callable[..., Result]:
+    """Runs `shardlint` with the given words, in the project, as it is. What it keeps, it keeps for the test alone."""
+    monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX", "NO_COLOR", "FORCE_COLOR"):
+        monkeypatch.delenv(name, raising=False)
+    return invoke
+
+
+def invoke(*words: str) -> Result:
+    return CliRunner().invoke(shardlint, list(words), prog_name="shardlint")

@@ -19,7 +19,7 @@ def problems_of(folder: Path, content: str | bytes) -> tuple[Settings, list[str]
 
 
 def test_all_keys(tmp_path: Path) -> None:
-    """Every key reaches the settings; paths are joined to the file's folder."""
+    """Every key reaches the settings; paths are joined to the file's folder, patterns freed of what means nothing."""
     settings, problems = problems_of(
         tmp_path,
         """
@@ -28,7 +28,7 @@ def test_all_keys(tmp_path: Path) -> None:
         python = "env/bin/python"
         records = ["own", "/abs"]
         ignore = ["a"]
-        exclude = ["b*"]
+        exclude = ["b*", "./c/", "**/d/"]
         """,
     )
     assert problems == []
@@ -39,7 +39,7 @@ def test_all_keys(tmp_path: Path) -> None:
         python=tmp_path / "env" / "bin" / "python",
         records=(tmp_path / "own", Path("/abs")),
         ignore=frozenset({"a"}),
-        exclude=("b*",),
+        exclude=("b*", "/c", "**/d"),
     )
 
 

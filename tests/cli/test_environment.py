@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 
 from shardlint.config import Settings
-from shardlint.environment import find_target
+from shardlint.environment import find_target, import_folders
 from shardlint.model import Target
 
 CATALOGUED = ("0.4.30", "0.5.3", "0.6.2", "0.7.2", "0.10.2")
@@ -104,11 +104,16 @@ def test_configured_interpreter(folder: Path, python: str) -> None:
 
 
 def test_configured_interpreter_without_jax(folder: Path) -> None:
-    """Where the configured environment has no JAX, the lock file is asked, not another environment."""
+    """Where the configured environment has no JAX that is told, and the lock file is asked, not another environment."""
     environment(folder / ".venv", "jax-0.6.1")
     environment(folder / "env")
     write(folder / "uv.lock", '[[package]]\nname = "jax"\nversion = "0.5.3"\n')
-    assert target(folder, Settings(folder, python=folder / "env")).origin == "jax 0.5.3 in uv.lock"
+    file = folder / "pyproject.toml"
+    found, problems = find_target(folder, Settings(folder, file, python=folder / "env"), CATALOGUED, {})
+    assert found.origin == "jax 0.5.3 in uv.lock"
+    assert [problem.message for problem in problems] == [
+        f"{file}: [tool.shardlint] python: '{folder / 'env'}' holds no JAX; install it there, or set jax-version."
+    ]
 
 
 def test_environment_that_sees_its_base(folder: Path, tmp_path: Path) -> None:
@@ -157,18 +162,23 @@ def test_lock_file_of_a_workspace(folder: Path) -> None:
 @pytest.mark.parametrize(
     ("content", "versions"),
     [
-        ("[project]\ndependencies = ['numpy', 'jax[cuda12]>=0.5,<0.7']\n", ("0.5.3", "0.6.2")),
-        ("[project]\ndependencies = ['numpy']\n[project.optional-dependencies]\ngpu = ['jax~=0.5.1']\n", ("0.5.3",)),
-        ("[dependency-groups]\ntest = [{include-group = 'x'}, 'jax!=0.10.2,>=0.6']\n", ("0.6.2", "0.7.2")),
-        ("[project]\ndependencies = ['jax<0.5; python_version<\"3.10\"', 'jax>=0.7; python_version>=\"3.10\"']\n", ("0.4.30", "0.7.2", "0.10.2")),
-        ("[tool.poetry.dependencies]\njax = '^0.5.1'\n", ("0.5.3",)),
-        ("[tool.poetry.dependencies]\njax = {version = '~0.6', extras = ['cuda12']}\n", ("0.6.2",)),
-        ("[tool.poetry.dependencies]\njax = [{version = '0.4.*', python = '<3.10'}, {version = '>=0.10,<0.11'}]\n", ("0.4.30", "0.10.2")),
-        ("[tool.poetry.group.gpu.dependencies]\njax = '<0.5 || ^0.7.0'\n", ("0.4.30", "0.7.2")),
+        ("[project]\ndependencies = ['numpy', 'jax[cuda12]>=0.5,<0.7']\n", ("0.5", "0.5.3", "0.6.2")),
+        ("[project]\ndependencies = ['jax>=0.7,<0.7.2']\n", ("0.7",)),
+        ("[project]\ndependencies = ['jax>=0.6.2,<=0.7.1']\n", ("0.6.2", "0.7.1")),
+        ("[project]\ndependencies = ['jax>0.6.2']\n", ("0.7.2", "0.10.2")),
+        ("[project]\ndependencies = ['jax>=0.7.2.0']\n", ("0.7.2", "0.10.2")),
+        ("[project]\ndependencies = ['numpy']\n[project.optional-dependencies]\ngpu = ['jax~=0.5.1']\n", ("0.5.1", "0.5.3")),
+        ("[dependency-groups]\ntest = [{include-group = 'x'}, 'jax!=0.10.2,>=0.6']\n", ("0.6", "0.6.2", "0.7.2")),
+        ("[project]\ndependencies = ['jax<0.5; python_version<\"3.10\"', 'jax>=0.7; python_version>=\"3.10\"']\n", ("0.4.30", "0.7", "0.7.2", "0.10.2")),
+        ("[tool.poetry.dependencies]\njax = '^0.5.1'\n", ("0.5.1", "0.5.3")),
+        ("[tool.poetry.dependencies]\njax = {version = '~0.6', extras = ['cuda12']}\n", ("0.6", "0.6.2")),
+        ("[tool.poetry.dependencies]\njax = [{version = '0.5.*', python = '<3.10'}, {version = '>=0.10,<0.11'}]\n", ("0.5", "0.5.3", "0.10", "0.10.2")),
+        ("[tool.poetry.group.gpu.dependencies]\njax = '<0.5 || ^0.7.0'\n", ("0.4.30", "0.7.0", "0.7.2")),
+        ("[project]\ndependencies = ['jax>=0.6.1; extra == \"a\"', 'jax==0.5.2']\n", ("0.5.2", "0.6.1", "0.6.2", "0.7.2", "0.10.2")),
     ],
 )  # fmt: skip
 def test_ranges(folder: Path, content: str, versions: tuple[str, ...]) -> None:
-    """A range admits the catalogued versions in it, all of them candidates."""
+    """Of a range the catalogued versions are candidates that it admits, and those that it names if it admits them."""
     write(folder / "pyproject.toml", content)
     found = target(folder)
     assert (found.versions, found.exact) == (versions, False)
@@ -178,7 +188,7 @@ def test_ranges(folder: Path, content: str, versions: tuple[str, ...]) -> None:
 def test_range_in_requirements(folder: Path) -> None:
     """Without pyproject.toml the range of a requirements file counts."""
     write(folder / "requirements.txt", "jax>=0.6,<0.8\n")
-    assert target(folder) == Target(("0.6.2", "0.7.2"), exact=False, origin="jax<0.8,>=0.6 in requirements.txt")
+    assert target(folder) == Target(("0.6", "0.6.2", "0.7.2"), exact=False, origin="jax<0.8,>=0.6 in requirements.txt")
 
 
 def test_pin_in_pyproject(folder: Path) -> None:
@@ -195,14 +205,66 @@ def test_requirement_without_a_version(folder: Path) -> None:
     )
 
 
-@pytest.mark.parametrize(("range_", "version"), [(">=0.11", "0.10.2"), ("<0.3", "0.4.30"), ("~=0.6.3", "0.6.2")])
-def test_range_outside_the_catalogue(folder: Path, range_: str, version: str) -> None:
-    """Where a range admits no catalogued version the nearest counts, and the target says so."""
+@pytest.mark.parametrize(
+    ("range_", "version"), [("<0.3", "0.4.30"), (">0.10.2", "0.10.2"), ("<0.7.2,>0.7", "0.7"), ("<0.6,>=0.8", "0.8")]
+)
+def test_range_that_no_candidate_fits(folder: Path, range_: str, version: str) -> None:
+    """Where no version is known that fits, the lower bound counts, without one the oldest version, and that is told."""
     write(folder / "pyproject.toml", f"[project]\ndependencies = ['jax{range_}']\n")
-    assert target(folder) == Target(
-        (version,),
-        exact=False,
-        origin=f"jax{range_} in pyproject.toml admits no catalogued version: nearest catalogued",
+    origin = f"jax{range_} in pyproject.toml, which no version that was tested fits"
+    assert target(folder) == Target((version,), exact=False, origin=origin)
+
+
+@pytest.mark.parametrize(
+    ("demand", "versions", "words"),
+    [
+        ("==0.4.1", ("0.4.1",), ", older than any version that was tested"),
+        ("==0.11", ("0.11",), ", newer than any version that was tested"),
+        ("==0.10.2+cuda", ("0.10.2+cuda",), ""),
+        (">=0.11", ("0.11",), ", newer than any version that was tested"),
+        ("~=0.3.1", ("0.3.1",), ", older than any version that was tested"),
+        ("<0.5,>=0.4", ("0.4.30",), ""),
+        ("<=0.11,>=0.10.2", ("0.10.2", "0.11"), ", partly newer than any version that was tested"),
+        ("==0.6.1", ("0.6.1",), ""),
+    ],
+)
+def test_what_is_beyond_the_tested_versions_is_told(
+    folder: Path, demand: str, versions: tuple[str, ...], words: str
+) -> None:
+    """Where a demand leads beyond the oldest or newest version that was tested, the origin says so."""
+    write(folder / "pyproject.toml", f"[project]\ndependencies = ['jax{demand}']\n")
+    found = target(folder)
+    assert (found.versions, found.origin) == (versions, f"jax{demand} in pyproject.toml{words}")
+
+
+def test_what_else_is_beyond_the_tested_versions(folder: Path) -> None:
+    """The same is told of an installed version, a locked one and one that is set."""
+    beyond = ", newer than any version that was tested"
+    write(folder / "uv.lock", '[[package]]\nname = "jax"\nversion = "1.0"\n')
+    assert target(folder).origin == f"jax 1.0 in uv.lock{beyond}"
+    environment(folder / ".venv", "jax-1.1")
+    assert target(folder).origin == f"jax 1.1 in .venv{beyond}"
+    assert target(folder, Settings(folder, jax_version="1.2")).origin == f"jax-version in pyproject.toml{beyond}"
+
+
+def test_folders_to_import_from(folder: Path) -> None:
+    """Modules are looked for in the project, its `src` first, in those above it, then in the environment's packages."""
+    environment(folder / ".venv", "jax-0.6.1")
+    member = folder / "members" / "one"
+    (member / "src").mkdir(parents=True)
+    write(member / "pyproject.toml", "")
+    (folder / "src").mkdir()
+    packages = folder / ".venv" / "lib" / "python3.12" / "site-packages"
+    found = import_folders(member, Settings(folder), {})
+    assert found == (member / "src", member, folder / "src", folder, packages)
+
+
+def test_folders_to_import_from_where_no_environment_has_jax(folder: Path) -> None:
+    """Without JAX anywhere the first environment's packages count; without an environment there are none."""
+    assert import_folders(folder, Settings(folder), {}) == (folder,)
+    environment(folder / ".venv", "numpy-2.1")
+    assert import_folders(folder, Settings(folder), {})[1:] == (
+        folder / ".venv" / "lib" / "python3.12" / "site-packages",
     )
 
 
@@ -235,7 +297,7 @@ def test_damaged_file(folder: Path, name: str) -> None:
     write(folder / "requirements.txt", "jax>=0.6,<0.7\n")
     found, problems = find_target(folder, Settings(folder), CATALOGUED, {})
     assert [problem.path for problem in problems] == [str(folder / name)]
-    assert found.versions == ("0.6.2",)
+    assert found.versions == ("0.6", "0.6.2")
 
 
 def test_nonsense_in_lock_and_ranges(folder: Path) -> None:

@@ -2,11 +2,17 @@
 
 from __future__ import annotations
 
+import shutil
+import subprocess
 from collections.abc import Callable
 from pathlib import Path
 
 import pytest
 from click.testing import Result
+
+from shardlint.report import diff
+from shardlint.report.excerpt import harmless
+from shardlint.report.paint import plain
 
 Cli = Callable[..., Result]
 
@@ -21,6 +27,16 @@ def test_fix_repairs_until_nothing_is_left(cli: Cli, project: Path) -> None:
     assert result.stdout == (
         "3 repairs made in 1 file.\nNothing found in 1 file.\nChecked for JAX 0.10.2 (--jax-version).\n"
     )
+
+
+@pytest.mark.parametrize("output_format", ["json", "concise"])
+def test_fix_tells_what_it_did_beside_a_report_for_programs(cli: Cli, project: Path, output_format: str) -> None:
+    """Where stdout is for programs, the number of repairs is told on stderr."""
+    (project / "a.py").write_text("bad_dlpack(x)\nbad_dlpack(y)\n")
+    (project / "b.py").write_text("bad_dlpack(x)\n")
+    result = cli("check", "--fix", "--output-format", output_format)
+    assert result.stderr.splitlines()[0] == "shardlint: 3 repairs made in 2 files."
+    assert result.exit_code == 0
 
 
 def test_fix_leaves_what_is_not_safe(cli: Cli, project: Path) -> None:
@@ -93,7 +109,7 @@ def test_diff_shows_and_exits_one(cli: Cli, project: Path) -> None:
     (project / "a.py").write_bytes(b"one\r\nbad_dlpack(x)")
     result = cli("check", "--diff", "--fix")
     assert result.stdout_bytes == (
-        b"--- a.py\n+++ a.py\n@@ -1,2 +1,2 @@\n one\r\n"
+        b"--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n one\r\n"
         b"-bad_dlpack(x)\n\\ No newline at end of file\n+good_dlpack(x)\n\\ No newline at end of file\n"
     )
     assert result.stderr == "shardlint: --fix would change 1 file.\n"
@@ -108,3 +124,50 @@ def test_diff_of_nothing_exits_zero(cli: Cli, project: Path) -> None:
     assert result.stdout == ""
     assert result.stderr == "shardlint: --fix would change nothing.\n"
     assert result.exit_code == 0
+
+
+TOOLS = (("git", "apply"), ("patch", "-p1"))
+
+
+@pytest.mark.parametrize("tool", TOOLS, ids=lambda tool: tool[0])
+@pytest.mark.parametrize(
+    ("name", "content"),
+    [
+        ("a.py", b"one\r\nbad_dlpack(x)\r\n"),
+        ("sub/a.py", b"one\nbad_dlpack(x)"),
+        ("with space.py", b"bad_dlpack(x)\n"),
+        ("caf\u00e9.py", b"bad_dlpack(x)\n"),
+        ('quoted".py', b"bad_dlpack(x)\n"),
+        ("a.py", b"\xef\xbb\xbfbad_dlpack(x)\n"),
+        ("a.py", b"# coding: latin-1\nname = '\xe9'\nbad_dlpack(x)\n"),
+        ("a.py", b"one\rbad_dlpack(x)\r"),
+    ],
+)
+@pytest.mark.parametrize("absolute", [False, True], ids=["relative", "absolute"])
+def test_diff_can_be_applied(
+    cli: Cli, project: Path, tool: tuple[str, ...], name: str, content: bytes, absolute: bool
+) -> None:
+    """`git apply` and `patch -p1` make of a diff what --fix makes, whatever the file is called and how it is encoded."""
+    if shutil.which(tool[0]) is None:
+        pytest.skip(f"{tool[0]} is not installed")
+    file = project / name
+    file.parent.mkdir(exist_ok=True)
+    file.write_bytes(content)
+    result = cli("check", "--diff", str(file if absolute else Path(name)))
+    assert b"good" not in file.read_bytes()
+    subprocess.run(tool, cwd=project, input=result.stdout_bytes, check=True, capture_output=True)
+    assert file.read_bytes() == content.replace(b"bad", b"good")
+
+
+def test_diff_of_a_file_elsewhere_starts_at_the_root(cli: Cli, project: Path) -> None:
+    """A file outside the current folder is named from the root, for `patch -p1 -d /`."""
+    file = project.parent / "a.py"
+    file.write_text("bad_dlpack(x)\n")
+    first, second, *_ = cli("check", "--diff", str(file)).stdout.splitlines()
+    assert (first, second) == (f"--- a{file}", f"+++ b{file}")
+
+
+def test_diff_on_a_terminal_is_safe_from_the_file() -> None:
+    """What a terminal would obey does not reach it with the lines of a diff; a line's own end does."""
+    shown = diff.render("a.py", "'\x1b[31m'\r\nb\n", "'\x1b[31m'\r\nc\n", plain, harmless)
+    assert shown == "--- a/a.py\n+++ b/a.py\n@@ -1,2 +1,2 @@\n '\ufffd[31m'\r\n-b\n+c\n"

@@ -149,6 +149,22 @@ def test_repaired_lines_have_their_future_numbers() -> None:
     ]
 
 
+def test_lines_that_go_are_shown_with_the_numbers_that_they_had() -> None:
+    """A repair that takes lines away shows them, and what it leaves with the numbers that it will have."""
+    source = "from a import f\nx = 1\nf(\n    x,\n)\nf(y)\n"
+    call = span_of(source, "f(\n    x,\n)")
+    fix = Fix("r", "Say g", Safety.SAFE, (Edit(span_of(source, "from a import f\n"), ""), Edit(call, "g(x)")))
+    assert report(source, "f(\n    x,\n)", fix)[-7:] == [
+        "  repair (--fix): Say g",
+        "    1 - from a import f",
+        "    3 - f(",
+        "    4 -     x,",
+        "    5 - )",
+        "    2 + g(x)",
+        "",
+    ]
+
+
 def test_message_is_wrapped_on_a_terminal_only() -> None:
     """With a width no line of prose is wider; without one a message is one line."""
     location = Location("a.py", Span(0, 1))

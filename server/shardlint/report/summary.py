@@ -11,7 +11,7 @@ from shardlint.report.entry import Entry
 _NAMES = {
     Severity.ERROR: ("error", "errors"),
     Severity.WARNING: ("warning", "warnings"),
-    Severity.INFORMATION: ("note", "notes"),
+    Severity.INFORMATION: ("information message", "information messages"),
 }
 
 
@@ -24,6 +24,11 @@ def found(entries: Sequence[Entry], files: int) -> str:
     places = len({entry.finding.location.path for entry in entries})
     of = f"{places} of " if places < files else ""
     return f"{listed(parts)} in {of}{counted(files, 'file', 'files')}."
+
+
+def repaired(counts: Sequence[int]) -> str:
+    """A sentence on the repairs that were made, given how many there were in each file."""
+    return f"{counted(sum(counts), 'repair', 'repairs')} made in {counted(len(counts), 'file', 'files')}."
 
 
 def repairable(entries: Sequence[Entry]) -> str:

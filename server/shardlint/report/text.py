@@ -18,6 +18,7 @@ _ROLES = {
     Severity.INFORMATION: Role.INFORMATION,
     Severity.OFF: Role.QUIET,
 }
+_SIGNS = {"+": Role.ADDED, "-": Role.REMOVED}
 _MOST_STEPS = 8
 _MOST_REPAIRED = 6
 _WIDEST_PLACE = 30
@@ -98,17 +99,20 @@ def _line(location: Location, sources: Sources) -> tuple[str, int]:
 
 
 def _preview(text: Text, fix: Fix, look: Look) -> Iterator[str]:
-    """The lines that the fix leaves where it edits, with the line numbers that they will have."""
+    """The lines that the fix leaves where it edits, with the numbers that they will have, and those that it takes away."""
     lines = list(_repaired(text, fix.edits))
-    for number, line in lines[:_MOST_REPAIRED]:
+    for number, sign, line in lines[:_MOST_REPAIRED]:
         shown = excerpt(Text(line), Span(0, 0), look.line_limit)
-        yield look.paint(f"{number:>5} + ", Role.QUIET) + look.paint(shown.text, Role.ADDED)
+        yield look.paint(f"{number:>5} {sign} ", Role.QUIET) + look.paint(shown.text, _SIGNS[sign])
     if len(lines) > _MOST_REPAIRED:
-        yield look.paint(f"      + ... {len(lines) - _MOST_REPAIRED} more lines", Role.QUIET)
+        yield look.paint(f"        ... {len(lines) - _MOST_REPAIRED} more lines", Role.QUIET)
 
 
-def _repaired(text: Text, edits: Sequence[Edit]) -> Iterator[tuple[int, str]]:
-    """The changed lines after all edits, each with its 1-based number."""
+def _repaired(text: Text, edits: Sequence[Edit]) -> Iterator[tuple[int, str, str]]:
+    """The changed lines after all edits, each with its 1-based number and a plus.
+
+    Where they are fewer than before, what was there comes first, with the numbers that it had and a minus.
+    """
     moved = 0
     for group in _by_lines(text, edits):
         first, last = text.line_of(group[0].span.start), text.line_of(group[-1].span.end)
@@ -120,8 +124,11 @@ def _repaired(text: Text, edits: Sequence[Edit]) -> Iterator[tuple[int, str]]:
         before, after = _lines(old), _lines(new)
         head = _common(before, after)
         tail = _common(before[head:][::-1], after[head:][::-1])
+        if len(after) < len(before):
+            for index in range(head, len(before) - tail):
+                yield first + index + 1, "-", before[index]
         for index in range(head, len(after) - tail):
-            yield first + moved + index + 1, after[index]
+            yield first + moved + index + 1, "+", after[index]
         moved += len(after) - len(before)
 
 

@@ -1,8 +1,9 @@
 """Parsing one chunk whatever its state.
 
 First `ast`. If that fails, tree-sitter, which knows newer grammar than the Python that runs us: no error there means that
-the chunk is fine and merely new. A chunk that is truly broken is read again by `ast` with its faulty lines taken out, one by
-one; only if that leads nowhere, tree-sitter's tree is used without its error nodes.
+the chunk is fine and merely new, or wrong only in what does not keep it from being read. A chunk that is truly broken is
+read again by `ast` with its faulty lines taken out, one by one; only if that leads nowhere, tree-sitter's tree is used
+without its error nodes.
 """
 
 from __future__ import annotations
@@ -16,6 +17,10 @@ from shardlint.syntax import tolerant
 from shardlint.text import Span, Text
 
 _MOST_LINES_TAKEN_OUT = 24
+_NEVER_FORGIVEN = re.compile(
+    "expected 'except' or 'finally' block|positional argument follows|non-default argument follows"
+    "|parameter without a default follows|leading zeros"
+)
 _EMPTY_BLOCK = re.compile(r"expected an indented block after .* on line (\d+)")
 
 
@@ -34,7 +39,7 @@ def parse_chunk(text: Text) -> Parsed:
         return Parsed(body)
     newer = tolerant.parse(text)
     if newer is not None and not newer.broken:
-        return Parsed(newer.body)
+        return Parsed(newer.body, newer.read_past or _surely_wrong(text, body))
     mended = _without_faulty_lines(text, body)
     if mended is not None:
         return mended
@@ -100,6 +105,18 @@ def _mend(lines: list[str], error: SyntaxError) -> tuple[int, str] | None:
     if (error.msg or "").startswith("unexpected indent"):
         return line, "#" + ending
     return line, indent + "pass" + ending
+
+
+def _surely_wrong(text: Text, error: SyntaxError) -> tuple[Span, ...]:
+    """The line of an error that no version of Python forgives, as tree-sitter does."""
+    message = error.msg or ""
+    if not isinstance(error, IndentationError) and _NEVER_FORGIVEN.match(message) is None:
+        return ()
+    empty = _EMPTY_BLOCK.match(message)
+    line = min(int(empty.group(1)) if empty else error.lineno or 1, len(text.line_starts)) - 1
+    while line > 0 and not text.line_text(line).strip():
+        line -= 1
+    return (text.line_span(line),)
 
 
 def _line_ranges(text: Text) -> list[tuple[int, int]]:

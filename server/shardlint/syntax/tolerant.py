@@ -24,10 +24,11 @@ _Stmt = TypeVar("_Stmt", bound=ast.stmt)
 
 @dataclass(frozen=True, slots=True)
 class Tolerated:
-    """Statements, and the spans (code points in the text) that were left out."""
+    """Statements, the spans (code points in the text) that were left out, and those of errors that were read past."""
 
     body: tuple[ast.stmt, ...]
     broken: tuple[Span, ...]
+    read_past: tuple[Span, ...] = ()
 
 
 @cache
@@ -45,7 +46,19 @@ def parse(text: Text) -> Tolerated | None:
         body = statements.block(root)
     except RecursionError:
         return None
-    return Tolerated(tuple(body), tuple(sorted(statements.broken)))
+    errors = () if statements.broken else (statements.span(node) for node in _errors(root))
+    return Tolerated(tuple(body), tuple(sorted(statements.broken)), tuple(sorted(errors)))
+
+
+def _errors(root: tree_sitter.Node) -> Iterator[tree_sitter.Node]:
+    """The outermost nodes that are errors, or stand for what is missing."""
+    waiting = [root] if root.has_error else []
+    while waiting:
+        node = waiting.pop()
+        if node.is_error or node.is_missing:
+            yield node
+        else:
+            waiting += [child for child in node.children if child.has_error or child.is_missing]
 
 
 class _Statements:
@@ -73,10 +86,12 @@ class _Statements:
         for statement in simple(self._expressions, node):
             yield located(statement, node)
 
-    def _leave_out(self, node: tree_sitter.Node) -> None:
+    def span(self, node: tree_sitter.Node) -> Span:
         start = self._text.offset(node.start_point.row, node.start_point.column, Unit.UTF8)
-        end = self._text.offset(node.end_point.row, node.end_point.column, Unit.UTF8)
-        self.broken.append(Span(start, end))
+        return Span(start, self._text.offset(node.end_point.row, node.end_point.column, Unit.UTF8))
+
+    def _leave_out(self, node: tree_sitter.Node) -> None:
+        self.broken.append(self.span(node))
 
     def _expression(self, node: tree_sitter.Node | None) -> ast.expr:
         if node is None or node.has_error or node.is_missing:
