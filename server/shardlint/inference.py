@@ -38,7 +38,7 @@ class Inference:
         """
         self._cache = cache and cache.absolute()
         self._budget = budget
-        self._command = command or jedi_command(self._cache and self._cache / "jedi")
+        self._command = command or jedi_command(self._cache)
         self._vocabulary = inference_vocabulary.load()
         self._stores: dict[tuple[str, ...], Store] = {}
         self._given_up: set[tuple[tuple[str, ...], str]] = set()
@@ -125,18 +125,21 @@ def settle(
     inference: Inference | None,
     added_paths: Sequence[Path] = (),
     check: Callable[[Snapshot], Report] = check,
+    *,
+    wait: bool = True,
 ) -> tuple[Report, Snapshot]:
     """Check, have the questions answered, and check again with the answers until there are no new ones.
 
     The snapshot that comes back holds the answers: what is done with the report later must start from it. Without an
-    `inference` this is a plain check. `check` takes the place of the core's.
+    `inference` this is a plain check. `check` takes the place of the core's. Unless told to `wait`, only what is known
+    already is used, so that no process is started; a report that still has questions may then find more when waited for.
     """
     report = check(snapshot)
-    asked: set[str] = set()
-    for _ in range(_MOST_ROUNDS if inference is not None else 0):
-        new = set(report.questions) - asked
-        asked |= new
-        answers = inference.answer(new, added_paths) if inference is not None and new else {}
+    if inference is None:
+        return report, snapshot
+    answer = inference.answer if wait else inference.recall
+    for _ in range(_MOST_ROUNDS):
+        answers = answer(report.questions, added_paths)
         if answers.items() <= snapshot.answers.items():
             break
         snapshot = replace(snapshot, answers={**snapshot.answers, **answers})

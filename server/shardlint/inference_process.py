@@ -16,6 +16,8 @@ from collections.abc import Callable, Iterator, Sequence
 from pathlib import Path
 from typing import IO, Any, cast
 
+from shardlint.inference_store import made
+
 _START = (
     "import json, sys; given = json.loads(sys.argv[1]); sys.path += given['own']; "
     "from shardlint.inference_worker import main; main(**given)"
@@ -32,11 +34,13 @@ Command = Callable[[Path], Sequence[str]]
 
 
 def jedi_command(cache: Path | None) -> Command:
-    """Our own Python with jedi, its trees kept in the folder `cache`, without one for as long as the process lives."""
+    """Our own Python with jedi, its syntax trees kept below `cache`; without that for as long as the process lives."""
 
     def command(folder: Path) -> Sequence[str]:
-        trees = cache or folder / "jedi"
-        given = json.dumps({"own": _own_folders(), "cache": str(trees)})
+        spare = folder / "trees"
+        kept = cache is not None and made(cache) and made(cache / "jedi")
+        trees = cache / "jedi" if cache is not None and kept else spare
+        given = json.dumps({"own": _own_folders(), "trees": str(trees), "spare": str(spare)})
         return (sys.executable, "-I", "-S", "-c", _START, given)
 
     return command
@@ -67,14 +71,16 @@ class Process:
         Raises `ProcessError` if the last one has not come after `limit` seconds, or never will; the process is ended then.
         """
         deadline = time.monotonic() + limit
+        done = False
         # A process that does not read would stop whoever writes to it.
         threading.Thread(target=self._send, args=(request,), daemon=True).start()
         try:
             while not (answer := self._answer(deadline, limit)).get("done"):
                 yield answer
-        except ProcessError:
-            self.close()
-            raise
+            done = True
+        finally:
+            if not done:  # what it still says would be taken for the answer to the next request
+                self.close()
 
     def close(self) -> None:
         """End the process. It is ended too when nothing refers to this object any more, and with this program."""

@@ -54,11 +54,11 @@ class Store:
         for name, entry in entries.items():
             self._entries.pop(name, None)  # the newest are last
             self._entries[name] = entry
-        if self._file is None:
+        if self._file is None or not made(self._file.parent):
             return
         together = {**self._on_disk(), **self._entries}
         data = {name: [entry.meaning, entry.seen] for name, entry in [*together.items()][-_MOST_ENTRIES:]}
-        # Without a place to write, the next process asks again; that is all there is to say of it.
+        # What cannot be written is asked again by the next process; that is all that it costs.
         with contextlib.suppress(OSError):
             _replace(self._file, json.dumps(data))
 
@@ -114,6 +114,16 @@ def cache_folder(environ: Mapping[str, str], platform: str = sys.platform) -> Pa
     return home / below.get(platform, ".cache/shardlint")
 
 
+def made(folder: Path) -> bool:
+    """Make a folder that nobody else may look into, if there is none yet; false if that is not possible."""
+    try:
+        folder.parent.mkdir(parents=True, exist_ok=True)
+        folder.mkdir(mode=0o700, exist_ok=True)
+    except OSError:
+        return False
+    return True
+
+
 def _row(row: object) -> Entry | None:
     if not isinstance(row, list) or len(cast("list[object]", row)) != 2:
         return None
@@ -123,7 +133,6 @@ def _row(row: object) -> Entry | None:
 
 def _replace(file: Path, text: str) -> None:
     """Write the file so that whoever reads it finds the old or the new as a whole."""
-    file.parent.mkdir(mode=0o700, parents=True, exist_ok=True)
     descriptor, name = tempfile.mkstemp(dir=file.parent, prefix=f".{file.name}.")
     try:
         with os.fdopen(descriptor, "w", encoding="ascii") as opened:

@@ -34,19 +34,23 @@ from shardlint.inference_store import Stamp, stamp
 from shardlint.inference_vocabulary import Vocabulary, load
 
 _LONGEST_WAY = 16
-"""So many modules may pass a name on."""
+"""So many names may one lead through; a name that is made of itself leads through ever more."""
 
 
-def main(own: Sequence[str], cache: str) -> None:
-    """Answer requests until stdin ends. `own` are the folders, at the end of `sys.path`, that this program comes from."""
+def main(own: Sequence[str], trees: str, spare: str) -> None:
+    """Answer requests until stdin ends.
+
+    `own` are the folders, at the end of `sys.path`, that this program comes from. jedi keeps its syntax trees in the folder
+    `trees`, and once that has failed in `spare`.
+    """
     sys.path[:] = [folder for folder in sys.path if folder not in own]
-    settings.cache_directory = Path(cache)
+    settings.cache_directory = Path(trees)
     settings.auto_import_modules = []
     vocabulary = load()
     seal(sys.path, [Path(folder, name) for folder in own for name in ("jedi", "parso", "shardlint")])
     out = os.fdopen(os.dup(sys.stdout.fileno()), "w", encoding="ascii")
     sys.stdout = sys.stderr  # what a library may print is no answer
-    search = Search(Path.cwd(), vocabulary, Path(cache))
+    search = Search(Path.cwd(), vocabulary, Path(spare))
     for request in _requests():
         for answer in search.answers(request["roots"], request["names"]):
             _tell(out, answer)
@@ -70,13 +74,14 @@ class _Way:
 
 
 class Search:
-    """Follows names. `folder` is empty: it is what jedi takes for the project."""
+    """Follows names. `folder` is empty: what jedi takes for the project; `spare` is as in `main`."""
 
-    def __init__(self, folder: Path, vocabulary: Vocabulary, cache: Path) -> None:
+    def __init__(self, folder: Path, vocabulary: Vocabulary, spare: Path) -> None:
         self._folder = folder
         self._vocabulary = vocabulary
-        self._cache = cache
-        self._cache_is_trusted = True
+        self._trees = settings.cache_directory
+        self._spare = spare
+        self._tried_again: str | None = None
 
     def answers(self, roots: Sequence[str], names: Sequence[str]) -> Iterator[dict[str, Any]]:
         """The answer to each of the names, as soon as it is known."""
@@ -87,19 +92,23 @@ class Search:
                 try:
                     link = _Step(probe, way).link()
                 except Exception as error:  # noqa: BLE001 - a defect of jedi's costs one answer
-                    if self._cache_is_trusted:
-                        # A process that was ended while it wrote leaves a file behind on which jedi fails for ever.
-                        self._cache_is_trusted = False
-                        shutil.rmtree(self._cache, ignore_errors=True)
+                    if settings.cache_directory != self._spare:
+                        settings.cache_directory = self._spare
+                        self._tried_again = name
                         break
                     del ways[name]
                     yield {"name": name, "failed": f"{type(error).__name__}: {error}"}
                     continue
                 if link is not None and link not in way.names:
                     way.names.append(link)
-                    if not self._vocabulary.knows(link) and len(way.names) <= _LONGEST_WAY:
+                    if len(way.names) > _LONGEST_WAY:
+                        del way.names[1:]
+                    elif not self._vocabulary.knows(link):
                         continue
                 del ways[name]
+                if name == self._tried_again:
+                    # A process that was ended while it wrote left a file behind on which jedi would fail for ever.
+                    shutil.rmtree(self._trees, ignore_errors=True)
                 yield {"name": name, "meaning": way.names[-1] if len(way.names) > 1 else None, "seen": way.seen}
 
 
@@ -127,13 +136,12 @@ class Probe:
             self._script = jedi.Script(text, project=self._project, environment=InterpreterEnvironment())
 
     def module(self, name: str) -> Place | None:
-        """Where the module is, if there is one of this name; `Place.module` is the name that it has of its own."""
-        line = self._line[name]
-        return _only(self._script.goto(line, len(f"import {name}"), follow_imports=True), of_modules=True)
+        """Where the module is, if there is one of this name."""
+        return _only(self._script.goto(self._line[name], len(f"import {name}"), follow_imports=True))
 
-    def attribute(self, name: str) -> Place | None:
-        """Where the name is bound, if it is in one place."""
-        return _only(self._script.goto(self._line[name] + 1, len(name)), of_modules=False)
+    def bindings(self, name: str) -> Sequence[Any]:
+        """Where the name is bound, as jedi tells it; nowhere if there is none of this name."""
+        return self._script.goto(self._line[name] + 1, len(name))
 
     def source(self, place: Place) -> tuple[Module, Stamp]:
         """The text of the module in which the place is, empty where there is none to read, and the stamp of its file."""
@@ -159,8 +167,6 @@ class _Step:
             place = self._probe.module(owner)
             if place is None:
                 return None
-            if place.module != owner:
-                return ".".join((place.module, *parts[end:]))
             whole = f"{owner}.{parts[end]}"
             ways = self._ways(place, parts[end]) - {whole}  # a package may import its own module
             if not ways:
@@ -178,8 +184,8 @@ class _Step:
         """The ways of a name that no statement of the module's file binds: star imports, or what the module's stub says."""
         stars = self._ways(place, "*")
         if not stars:
-            stub = self._probe.attribute(f"{place.module}.{name}")
-            return self._ways(stub, name) if stub is not None and stub.module == place.module else frozenset()
+            stub = _only(self._probe.bindings(f"{place.module}.{name}"))
+            return self._ways(stub, name) if stub is not None else frozenset()
         brought: set[str | None] = set()
         for star in stars:
             if star is None:
@@ -189,7 +195,7 @@ class _Step:
             self._probe.take_in((f"{module}.{name}",))
             if self._probe.module(module) is None:
                 return frozenset()  # nobody can tell what it brings
-            if self._probe.attribute(f"{module}.{name}") is not None:
+            if self._probe.bindings(f"{module}.{name}"):
                 brought.add(f"{module}.{name}")
         return frozenset(brought)
 
@@ -226,13 +232,9 @@ def read(file: str) -> tuple[str, Stamp]:
         return "", found
 
 
-def _only(found: Sequence[Any], *, of_modules: bool) -> Place | None:
+def _only(found: Sequence[Any]) -> Place | None:
     """The place of jedi's names if they are in one."""
-    places = {
-        Place(None if name.module_path is None else str(name.module_path), name.module_name)
-        for name in found
-        if not of_modules or name.full_name == name.module_name
-    }
+    places = {Place(None if name.module_path is None else str(name.module_path), name.module_name) for name in found}
     return places.pop() if len(places) == 1 else None
 
 
