@@ -1,4 +1,4 @@
-"""The page of a rule and the text of a hover."""
+"""The text of a hover."""
 
 from __future__ import annotations
 
@@ -202,70 +202,15 @@ def test_plain_text_has_no_markup() -> None:
     assert "the method __dlpack__ fails" in plain
 
 
-@pytest.mark.parametrize(
-    ("sentence", "expected"),
-    [
-        ("x is fine", "x is fine"),
-        ("calls x.__dlpack__(), then stops.", "calls `x.__dlpack__()`, then stops."),
-        ("given *args and **kwargs", "given `*args` and `**kwargs`"),
-        ("on P('d') of mesh[0].", "on `P('d')` of `mesh[0]`."),
-        ("raises `ValueError: a *b*` here", "raises `ValueError: a *b*` here"),
-        ("a <class 'jax.Array'> came", "a `<class` `'jax.Array'`> came"),
-        ("module 'jax.dlpack' has", "module `'jax.dlpack'` has"),
-        ("(see __array__)", "(see `__array__`)"),
-        ("f(g(x), y[0]) (that is f)", "`f(g(x), y[0])` (that is f)"),
-        ("jax.device_put to 8 device(s).", "`jax.device_put` to 8 device(s)."),
-        ("e.g. JAX 0.10.2, or 2 * 3 < 7", "e.g. JAX 0.10.2, or 2 * 3 < 7"),
-        ("a_b and name_ and _x", "a_b and `name_` and `_x`"),
-    ],
-)
-def test_code_in_prose_is_not_taken_for_markup(sentence: str, expected: str) -> None:
-    """Words that Markdown would read as markup become code; what is code already stays."""
-    assert explain.MARKDOWN.prose(sentence) == expected
-
-
-def test_page_tells_what_was_seen_and_what_to_do() -> None:
-    """The page holds summary, validity on the target, the record's texts, what was run, and each repair with its proof."""
-    page = explain.rule_page(RULE, TARGET)
-    for part in (
-        "# sharded-dlpack-export",
-        "Holds on JAX >=0.4.30. It concerns JAX 0.10.2 (--jax-version).",
-        "## What happens on JAX 0.10.2\n\n- `torch.from_dlpack`: raises `BufferError: no`\n",
-        "`__dlpack__`",
-        "- Gather first",
-        "- Use `*args`",
-        "**Move all its devices to one** (moves data between devices). Run on JAX 0.10.2: equal values.",
-        "**Do nothing** (safe). Not run yet.",
-        "f(g(x))",
-        "<https://example.org/array.py#L1>",
-    ):
-        assert part in page
-
-
-def test_page_table_is_readable_raw() -> None:
-    """Equal outcomes share a row, and the columns line up without rendering."""
-    rows = [line for line in explain.rule_page(RULE, TARGET).splitlines() if line.startswith("|")]
-    assert "0.9.2, 0.10.2" in rows[2]
-    assert "raises `BufferError: no`" in rows[2]
-    assert "copies through the host" in rows[3]
-    assert len({tuple(index for index, char in enumerate(row) if char == "|")[:4] for row in rows}) == 1
-
-
-@pytest.mark.parametrize(
-    ("versions", "verdict"),
-    [
-        (("0.4.20",), "It does not concern JAX 0.4.20"),
-        (("0.4.20", "0.5.0", "0.6.0"), "Of JAX 0.4.20 to 0.6.0 it concerns 0.5.0 and what follows"),
-        (("0.5.0", "0.6.0"), "It concerns JAX 0.5.0 to 0.6.0"),
-    ],
-)
-def test_page_says_whether_the_target_is_concerned(versions: tuple[str, ...], verdict: str) -> None:
-    """The page tells apart a target that is out of the rule's versions, partly in, and in."""
-    assert verdict in explain.rule_page(RULE, Target(versions, exact=False, origin="a range"))
-
-
-def test_page_of_a_rule_that_was_never_run() -> None:
-    """Without observations the page says so for the target and has no table."""
-    page = explain.rule_page(replace(RULE, observed=()), TARGET)
-    assert "Nothing of this was run on JAX 0.10.2." in page
-    assert "|" not in page
+def test_words_of_jax_are_one_piece() -> None:
+    """What JAX says is shown as code from its first to its last word, whatever is in it, whoever counted the devices."""
+    said = "the array 'x.y' is on 8 devices, and __dlpack__ \"cannot\" pack it"
+    run = replace(RULE.observed[0], message=said)
+    rule = replace(RULE, message="on {target} {consumer} {outcome}", observed=(*RULE.observed, run))
+    for number in ("8", "N"):
+        told = said.replace("8 devices", f"{number} devices")
+        finding = replace(
+            FINDING, message=f"On JAX 0.10.2 torch.from_dlpack raises BufferError: {told}. More is not known."
+        )
+        text = text_at(CALL.end - 1, Report((finding,), (), ()), snapshot(rule=rule))
+        assert f"`torch.from_dlpack` raises `BufferError: {told}`. More is not known." in text

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import json
 import sys
-from collections.abc import AsyncIterator, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Callable, Coroutine, Iterator, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -13,12 +13,22 @@ import pytest
 import pytest_asyncio
 import pytest_lsp
 from lsprotocol import types
+from pygls.protocol import default_converter
 from pytest_lsp import ClientServerConfig, LanguageClient, client_capabilities
+from pytest_lsp.client import DEFAULT_CLIENT_FEATURES, register_lsp_features
 
 REAL = (sys.executable, "-m", "shardlint", "server")
 FAKE = (sys.executable, str(Path(__file__).with_name("fake_server.py")))
 PATIENCE = 20.0
 """Seconds after which an answer that a test waits for is taken for lost."""
+
+
+@pytest.fixture(scope="session", autouse=True)
+def _cache(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """What the servers keep, they keep for these tests alone."""
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setenv("XDG_CACHE_HOME", str(tmp_path_factory.mktemp("cache")))
+        yield
 
 
 class Wire:
@@ -56,6 +66,11 @@ class Wire:
             pass
         return message
 
+    def refuse(self, request_id: object) -> None:
+        """An error in answer to a request of the server."""
+        error = {"code": -32601, "message": "no such method"}
+        self.send_body(json.dumps({"jsonrpc": "2.0", "id": request_id, "error": error}).encode())
+
     async def ask(self, method: str, params: object, request_id: int | str) -> dict[str, Any]:
         self.send(method, params, id=request_id)
         return await self.answer(request_id)
@@ -69,6 +84,26 @@ class Wire:
     def open(self, text: str, uri: str = "untitled:one", version: int = 1, language: str = "python") -> None:
         item = {"uri": uri, "languageId": language, "version": version, "text": text}
         self.send("textDocument/didOpen", {"textDocument": item})
+
+    def replace(self, text: str, version: int, uri: str = "untitled:one") -> None:
+        document = {"uri": uri, "version": version}
+        self.send("textDocument/didChange", {"textDocument": document, "contentChanges": [{"text": text}]})
+
+    def save(self, uri: str) -> None:
+        self.send("textDocument/didSave", {"textDocument": {"uri": uri}})
+
+    async def message(self, method: str) -> Any:
+        """The next message of a method; what else arrives meanwhile is passed over."""
+        while (message := await self.receive()).get("method") != method:
+            pass
+        return message
+
+    async def published(self, uri: str, version: int) -> list[str]:
+        """The rules that the next publication for that version of a document names, in order."""
+        while True:
+            params = (await self.message("textDocument/publishDiagnostics"))["params"]
+            if (params["uri"], params["version"]) == (uri, version):
+                return [item["code"] for item in params["diagnostics"]]
 
     async def hover(self, line: int, character: int, uri: str = "untitled:one", request_id: int | str = "h") -> Any:
         """The whole answer to a hover request."""
@@ -120,9 +155,8 @@ class Editor:
         self.client.text_document_did_close(types.DidCloseTextDocumentParams(identifier))
 
     async def publication(self) -> types.PublishDiagnosticsParams:
-        """The next diagnostics that the server publishes."""
-        wait = self.client.wait_for_notification(types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS)
-        return await asyncio.wait_for(wait, PATIENCE)
+        """The next diagnostics that the server publishes; none is passed over, however close they come."""
+        return await asyncio.wait_for(self.client.publications.get(), PATIENCE)
 
     async def published(self, version: int | None = 1, uri: str | None = None) -> list[types.Diagnostic]:
         """The diagnostics published for that version of the document (None: those that take all back)."""
@@ -181,6 +215,22 @@ class Editor:
         await self.hover(0, 0)
         self.client.messages.clear()
         self.client.diagnostics.clear()
+        while not self.client.publications.empty():
+            self.client.publications.get_nowait()
+
+
+def _client() -> LanguageClient:
+    """pytest-lsp's client, which keeps every publication, and takes it when a server registers a capability."""
+    client = LanguageClient(converter_factory=default_converter)
+    client.publications = asyncio.Queue()
+
+    def keep(params: types.PublishDiagnosticsParams) -> None:
+        client.diagnostics[params.uri] = params.diagnostics
+        client.publications.put_nowait(params)
+
+    kept = {types.TEXT_DOCUMENT_PUBLISH_DIAGNOSTICS: keep, types.CLIENT_REGISTER_CAPABILITY: lambda _: None}
+    register_lsp_features(client, {**DEFAULT_CLIENT_FEATURES, **kept})
+    return client
 
 
 async def _connected(client: LanguageClient, name: str, root: str) -> Editor:
@@ -192,7 +242,7 @@ async def _connected(client: LanguageClient, name: str, root: str) -> Editor:
     return Editor(client, name, root)
 
 
-@pytest_lsp.fixture(scope="module", params=[*EDITORS], config=ClientServerConfig(server_command=[*FAKE]))
+@pytest_lsp.fixture(scope="module", params=[*EDITORS], config=ClientServerConfig([*FAKE], _client))
 async def fake_client(request: pytest.FixtureRequest, lsp_client: LanguageClient) -> AsyncIterator[None]:
     """Each recorded editor, connected to one server with the fake core for all tests of a file."""
     lsp_client.editor = await _connected(lsp_client, request.param, "file:///project")
@@ -200,7 +250,7 @@ async def fake_client(request: pytest.FixtureRequest, lsp_client: LanguageClient
     await lsp_client.shutdown_session()
 
 
-@pytest_lsp.fixture(scope="module", params=[*EDITORS], config=ClientServerConfig(server_command=[*REAL]))
+@pytest_lsp.fixture(scope="module", params=[*EDITORS], config=ClientServerConfig([*REAL], _client))
 async def real_client(
     request: pytest.FixtureRequest, tmp_path_factory: pytest.TempPathFactory, lsp_client: LanguageClient
 ) -> AsyncIterator[None]:

@@ -1,6 +1,7 @@
 """A language server over stdio whose core is made of words in the text, so that its edge can be tested by itself.
 
-`BAD` is a finding of the rule `fake-rule` (its source is the first `SOURCE`), `LOOK` a fine hand-off, `UNREADABLE` a part
+`ASK` asks what `lib.name` means, and is a finding once that is known to be `bad.word`; the answer comes when a document with
+`RELEASE` has been checked, for `ASK_DULL` (`lib.dull`) it is another one, and for `ASK_BROKEN` the question fails. `BAD` is a finding of the rule `fake-rule` (its steps are each `SOURCE`, then each `STEP`), `LOOK` a fine hand-off, `UNREADABLE` a part
 that is not checked, `EXPLODE` a defect in the core; `SLOW` makes the check last. The first fix of `BAD` writes `GOOD` and is
 safe, the second writes `MOVED` and moves data.
 """
@@ -9,8 +10,9 @@ from __future__ import annotations
 
 import re
 import sys
+import threading
 import time
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator, Mapping
 from pathlib import Path
 
 from shardlint.check import Report, Snapshot
@@ -42,24 +44,45 @@ RULE = Rule(
 )
 
 
+QUESTIONS = {"ASK": "lib.name", "ASK_DULL": "lib.dull", "ASK_BROKEN": "lib.broken"}
+RELEASED = threading.Event()
+PATIENCE = 20.0
+
+
 def check(snapshot: Snapshot) -> Report:
     source = snapshot.text.source
+    if "RELEASE" in source:
+        RELEASED.set()
     if "EXPLODE" in source:
         raise RuntimeError("the fake core exploded")
     if "SLOW" in source:
         time.sleep(0.02)
-    steps = tuple(Step(_at(snapshot, span), "the source of it") for span in [*_words("SOURCE", source)][:1])
+    steps = tuple(
+        Step(_at(snapshot, span), "the source of it" if first else "then this")
+        for word, first in (("SOURCE", True), ("STEP", False))
+        for span in _words(word, source)
+    )
     return Report(
         findings=tuple(
             Finding("fake-rule", Severity.ERROR, _at(snapshot, span), "this is bad", steps, "bad.word", RULE.tags)
-            for span in _words("BAD", source)
+            for word in ("BAD", *(word for word, name in QUESTIONS.items() if snapshot.answers.get(name) == "bad.word"))
+            for span in _words(word, source)
         ),
         problems=tuple(Problem(snapshot.path, "this was not checked", span) for span in _words("UNREADABLE", source)),
         hand_offs=tuple(
             HandOff(_at(snapshot, span), span, "fine.word", "dlpack", "the array is on one device")
             for span in _words("LOOK", source)
         ),
+        questions=tuple(name for word, name in QUESTIONS.items() if [*_words(word, source)]),
     )
+
+
+def meanings(names: Collection[str], folders: tuple[Path, ...]) -> Mapping[str, str]:
+    RELEASED.wait(PATIENCE)
+    if "lib.broken" in names:
+        raise RuntimeError("the fake question failed")
+    known = {"lib.name": "bad.word", "lib.dull": "dull.word"}
+    return {name: known[name] for name in names}
 
 
 def repairs(snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:
@@ -89,4 +112,4 @@ def _at(snapshot: Snapshot, span: Span) -> Location:
 
 
 if __name__ == "__main__":
-    sys.exit(serve(build(Engine(check, repairs, fix_all, project))))
+    sys.exit(serve(build(Engine(check, repairs, fix_all, project, meanings=meanings))))

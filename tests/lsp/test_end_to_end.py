@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -106,13 +107,39 @@ async def test_sharded_hand_off_is_found_and_repaired(editor: Any) -> None:
         assert await editor.published(version) == []
 
 
+async def test_the_message_alone_is_a_sentence(editor: Any, tmp_path: Path) -> None:
+    """What an editor shows that has no hovers is whole: every message begins like one, ends in one period, and has one line."""
+    record = {
+        "id": "00112233aabbccdd",
+        "slug": "lib-takes-one",
+        "errorMessage": "take() wants one device.",
+        "errorClass": "ValueError",
+        "exampleFix": "# before\nt = torch.from_numpy(x)\n# after\nt = torch.from_numpy(np.asarray(x))",
+        "schemaVersion": 2,
+    }
+    (tmp_path / "record.json").write_text(json.dumps(record))
+    (tmp_path / "pyproject.toml").write_text('[tool.shardlint]\njax-version = "0.10.2"\nrecords = ["record.json"]\n')
+    uri = (tmp_path / "a.py").as_uri()
+    unsure = MANY.replace("(8,)", "(jax.device_count(),)")
+    text = f"{CAPSULE}{MANY}{unsure}u = torch.from_numpy(jax.numpy.zeros(3))\n"
+    editor.open(text, uri=uri)
+    messages = [item.message for item in await editor.published(uri=uri)]
+    assert len(messages) == 4
+    for message in messages:
+        assert message.endswith(".")
+        assert not message.endswith("..")
+        assert "\n" not in message
+        assert "{" not in message
+
+
 async def test_link_leads_to_a_page(editor: Any) -> None:
     """A diagnostic's link is a page that exists on this machine and is about the rule."""
     editor.open(CAPSULE)
     (found,) = await editor.published()
     if editor.capabilities.text_document.publish_diagnostics.code_description_support:
-        page = Path(url2pathname(urlsplit(found.code_description.href).path))
-        assert REMOVED in page.read_text(encoding="utf-8")
+        page = Path(url2pathname(urlsplit(found.code_description.href).path)).read_text(encoding="utf-8")
+        assert page.startswith(f"# {REMOVED}\n")
+        assert "## Repairs" in page
 
 
 async def test_hover_explains_a_finding(editor: Any) -> None:

@@ -40,12 +40,21 @@ async def test_diagnostic_says_what_the_editor_understands(fake_editor: Any) -> 
         assert step.location == types.Location(fake_editor.uri, types.Range(types.Position(0, 0), types.Position(0, 6)))
 
 
+async def test_steps_keep_their_order(fake_editor: Any) -> None:
+    """Related information is in the order of the program, from the source to the hand-off, wherever the lines lie."""
+    fake_editor.open("STEP\nBAD\nSOURCE\n")
+    (found,) = await fake_editor.published()
+    if fake_editor.capabilities.text_document.publish_diagnostics.related_information:
+        told = [(step.location.range.start.line, step.message) for step in found.related_information]
+        assert told == [(2, "the source of it"), (0, "then this")]
+
+
 async def test_what_was_not_checked_is_told(fake_editor: Any) -> None:
-    """What keeps a part of a document from being checked is information at that part, without a code."""
+    """What keeps a part of a document from being checked is a sentence of information at that part, without a code."""
     fake_editor.open("x = 1\nUNREADABLE\nBAD\n")
     finding, problem = await fake_editor.published()
     assert finding.code == "fake-rule"
-    assert (problem.code, problem.message) == (None, "this was not checked")
+    assert (problem.code, problem.message) == (None, "This was not checked.")
     assert (problem.range.start.line, problem.severity) == (1, types.DiagnosticSeverity.Information)
 
 

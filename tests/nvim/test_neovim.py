@@ -159,3 +159,15 @@ def test_typing_is_followed(nvim: Any) -> None:
     assert len(nvim.exec_lua(WAIT_FOR_DIAGNOSTICS, ["removed-to-dlpack"])) == 1
     nvim.input("oagain = torch.from_dlpack(s)<Esc>")
     assert len(nvim.exec_lua(WAIT_FOR_DIAGNOSTICS, ["removed-to-dlpack", "sharded-dlpack-export"])) == 2
+
+
+def test_settings_on_disk_are_followed(nvim: Any, tmp_path: Path) -> None:
+    """A `pyproject.toml` that changes on disk holds from the next change of the buffer on, and from the next save on."""
+    nvim.exec_lua(WAIT_FOR_DIAGNOSTICS, ["removed-to-dlpack", "sharded-dlpack-export"])
+    settings = tmp_path / "pyproject.toml"
+    settings.write_text(f'{SETTINGS}ignore = ["removed-to-dlpack"]\n')
+    nvim.input("Go# a comment<Esc>")
+    assert len(nvim.exec_lua(WAIT_FOR_DIAGNOSTICS, ["sharded-dlpack-export"])) == 1
+    settings.write_text(SETTINGS)
+    nvim.command("write")
+    assert len(nvim.exec_lua(WAIT_FOR_DIAGNOSTICS, ["removed-to-dlpack", "sharded-dlpack-export"])) == 2

@@ -49,11 +49,11 @@ def _contents(wheel: Path) -> dict[str, bytes]:
 
 def test_a_wheel_holds_the_catalogue_and_the_pages(project, source, write_rule):
     """Built from a checkout in which nothing was frozen before."""
-    folder = write_rule(source)
+    write_rule(source)
     contents = _contents(_built(project, "build_wheel"))
     (project / "frozen.json").write_bytes(contents["shardlint/records/frozen.json"])
     assert set(read(project / "frozen.json").rules) == {"taken-as-one"}
-    assert contents["shardlint/records/pages/taken-as-one.md"] == (folder / "cases.md").read_bytes()
+    assert contents["shardlint/records/pages/taken-as-one.md"].startswith(b"# taken-as-one\n")
     assert not [name for name in contents if not name.startswith("shardlint")]
 
 

@@ -76,7 +76,7 @@ def test_load_reads_the_frozen_catalogue_without_pydantic(tmp_path, source, writ
         "from shardlint.records.catalogue import load, page_path\n"
         "rule = load().rules['taken-as-one']\n"
         "assert load() is load()\n"
-        "assert page_path(rule.name).read_text(encoding='utf-8') == rule.page\n"
+        "assert page_path(rule.name).read_text(encoding='utf-8').startswith('# taken-as-one')\n"
         "print(sorted(name for name in sys.modules if name.startswith('pydantic')))\n"
     )
     done = subprocess.run([sys.executable, "-c", program], capture_output=True, text=True, check=False)

@@ -11,6 +11,7 @@ import pytest
 from shardlint.model import Safety, Severity
 from shardlint.records.catalogue import page_path, read
 from shardlint.records.freeze import freeze
+from shardlint.records.rule_page import rule_page_with_examples
 
 
 def _sentences(source: Path, target: Path) -> list[str]:
@@ -44,12 +45,14 @@ def test_a_condition_that_is_false_is_kept(tmp_path, source, write_rule, valid_r
     assert read(tmp_path / "out" / "frozen.json").rules["taken-as-one"].when == {"copy": False}
 
 
-def test_the_page_is_the_prose_of_the_cases(tmp_path, source, write_rule):
-    """The page that a diagnostic links to lies at the place that `page_path` gives, relative to the catalogue."""
-    folder = write_rule(source)
+def test_the_page_is_for_people(tmp_path, source, write_rule):
+    """The page that a diagnostic links to lies where `page_path` says, relative to the catalogue, and shows the rule."""
+    write_rule(source)
     freeze(source, tmp_path)
-    page = tmp_path / "pages" / page_path("taken-as-one").name
-    assert page.read_text(encoding="utf-8") == (folder / "cases.md").read_text(encoding="utf-8")
+    page = (tmp_path / "pages" / page_path("taken-as-one").name).read_text(encoding="utf-8")
+    assert page == rule_page_with_examples(read(tmp_path / "frozen.json").rules["taken-as-one"])
+    assert page.startswith("# taken-as-one\n")
+    assert "y = lib.take(x)  # error: [taken-as-one]" in page
 
 
 def test_the_same_folders_freeze_to_the_same_bytes(tmp_path, source, write_rule, observation):
@@ -65,8 +68,9 @@ def test_the_same_folders_freeze_to_the_same_bytes(tmp_path, source, write_rule,
     assert freeze(source, tmp_path / "one") == []
     assert freeze(other, tmp_path / "two") == []
     assert freeze(other, tmp_path / "two") == []
-    first, second = ((tmp_path / name / "frozen.json").read_bytes() for name in ("one", "two"))
-    assert first == second
+    for file in ("frozen.json", "pages/ant-taken.md", "pages/zebra-taken.md"):
+        first, second = ((tmp_path / name / file).read_bytes() for name in ("one", "two"))
+        assert first == second
 
 
 def test_a_page_of_a_rule_that_is_gone_is_removed(tmp_path, source, write_rule):

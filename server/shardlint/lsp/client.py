@@ -26,6 +26,7 @@ class Client:
     code_action_literals: bool = False
     preferred_actions: bool = False
     document_changes: bool = False
+    watches_files: bool = False
 
     @classmethod
     def of(cls, capabilities: types.ClientCapabilities) -> Client:
@@ -45,4 +46,5 @@ class Client:
             code_action_literals=has("text_document.code_action.code_action_literal_support"),
             preferred_actions=has("text_document.code_action.is_preferred_support"),
             document_changes=has("workspace.workspace_edit.document_changes"),
+            watches_files=has("workspace.did_change_watched_files.dynamic_registration"),
         )

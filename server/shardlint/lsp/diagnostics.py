@@ -59,9 +59,11 @@ def diagnostic(session: Session, checked: CheckedDocument, finding: Finding) -> 
 
 def _problem(session: Session, checked: CheckedDocument, problem: Problem) -> types.Diagnostic:
     """What kept a part of the document from being checked."""
+    from shardlint.records.telling import sentence
+
     span = problem.span or Span(0, 0)
     where = range_of(checked.document.text, span, session.client.unit)
-    return types.Diagnostic(where, problem.message, types.DiagnosticSeverity.Information, source=SOURCE)
+    return types.Diagnostic(where, sentence(problem.message), types.DiagnosticSeverity.Information, source=SOURCE)
 
 
 def _location(session: Session, checked: CheckedDocument, where: Location) -> types.Location:

@@ -1,45 +1,69 @@
-"""The core as the language server sees it: four functions, so that a test can put others in their place.
+"""The core as the language server sees it: a few functions, so that a test can put others in their place.
 
 Nothing here imports the core before it is first asked for something: a client's `initialize` does not wait for it.
 """
 
 from __future__ import annotations
 
+import logging
 import os
-from collections.abc import Callable
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from shardlint.check import Report, Snapshot
+    from shardlint.inference import Inference
     from shardlint.model import Finding, Fix, Problem, Target
     from shardlint.records.catalogue import Catalogue
 
 
+logger = logging.getLogger(__name__)
+
+
+def _never() -> bool:
+    return False
+
+
+def _nothing(names: Collection[str], folders: tuple[Path, ...]) -> Mapping[str, str]:  # noqa: ARG001
+    return {}
+
+
 @dataclass(frozen=True, slots=True)
 class Project:
-    """What is in force for the files of one folder, and what of it could not be used."""
+    """What is in force for the files of one folder, and what of it could not be used.
+
+    `import_folders` are those in which modules are looked for that the files import. `outdated` tells whether a file that it was read from is not as it was; the question costs a few calls of `stat`.
+    """
 
     target: Target
     catalogue: Catalogue
     ignored: frozenset[str] = frozenset()
     problems: tuple[Problem, ...] = ()
+    import_folders: tuple[Path, ...] = ()
+    outdated: Callable[[], bool] = _never
 
 
 @dataclass(frozen=True, slots=True)
 class Engine:
-    """`project` takes the folder of a file."""
+    """`project` takes the folder of a file. `watched` gives glob patterns for the files that it reads settings and versions from.
+
+    `meanings` takes a report's questions and the folders to import from, and may take seconds; it is called on a thread, and
+    never twice at once.
+    """
 
     check: Callable[[Snapshot], Report]
     repairs: Callable[[Snapshot, Finding], tuple[Fix, ...]]
     fix_all: Callable[[Snapshot], tuple[str, tuple[Fix, ...]]]
     project: Callable[[Path], Project]
+    watched: Callable[[], tuple[str, ...]] = tuple
+    meanings: Callable[[Collection[str], tuple[Path, ...]], Mapping[str, str]] = _nothing
 
 
 def core() -> Engine:
     """The real thing."""
-    return Engine(_check, _repairs, _fix_all, _project)
+    return Engine(_check, _repairs, _fix_all, _project, _watched, _Jedi().meanings)
 
 
 def _check(snapshot: Snapshot) -> Report:
@@ -62,7 +86,42 @@ def _fix_all(snapshot: Snapshot) -> tuple[str, tuple[Fix, ...]]:
 
 def _project(folder: Path) -> Project:
     from shardlint.project import scope_of
+    from shardlint.project_sources import sources_of
     from shardlint.records.catalogue import load
 
+    sources = sources_of(folder, os.environ)  # before they are read: what changes meanwhile is noticed
     scope, problems = scope_of(folder, load(), os.environ)
-    return Project(scope.target, scope.catalogue, scope.ignored, problems)
+    return Project(
+        scope.target,
+        scope.catalogue,
+        scope.ignored,
+        problems,
+        scope.import_folders,
+        lambda: not sources.unchanged,
+    )
+
+
+def _watched() -> tuple[str, ...]:
+    from shardlint.project_sources import WATCHED
+
+    return WATCHED
+
+
+class _Jedi:
+    """What names of other modules mean. Its process starts with the first question, and is there for the next ones."""
+
+    def __init__(self) -> None:
+        self._inference: Inference | None = None
+        self._told = 0
+
+    def meanings(self, names: Collection[str], folders: tuple[Path, ...]) -> Mapping[str, str]:
+        if self._inference is None:
+            from shardlint.inference import Inference
+            from shardlint.inference_store import cache_folder
+
+            self._inference = Inference(cache_folder(os.environ))
+        answers = self._inference.answer(names, folders)
+        for problem in self._inference.problems[self._told :]:
+            self._told += 1
+            logger.warning("%s", problem.message)
+        return answers

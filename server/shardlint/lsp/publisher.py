@@ -3,15 +3,18 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import logging
 import math
-from collections.abc import Callable
+from collections.abc import Callable, Generator
+from functools import partial
 
 from lsprotocol import types
 
+from shardlint.lsp.background import Background, Meanings
 from shardlint.lsp.convert import path_of
 from shardlint.lsp.diagnostics import diagnostics
-from shardlint.lsp.session import Session
+from shardlint.lsp.session import CheckedDocument, Session
 from shardlint.model import Problem
 
 logger = logging.getLogger(__name__)
@@ -21,7 +24,11 @@ class Publisher:
     """Publishes what is found in each document, for its newest version only.
 
     The first change after a pause is checked at once. While changes keep coming faster than `QUIET`, or came while the last
-    check ran, they are taken in and only the text they lead to is checked.
+    check ran, they are taken in and only the text they lead to is checked. Before a check it is noticed if the settings have
+    changed, and then all that is open is checked.
+
+    What names of other modules mean is asked for after the publication. If by the answers there is something else to say of a
+    version that is still the newest, it is published again.
     """
 
     QUIET = 0.004
@@ -39,6 +46,7 @@ class Publisher:
         self._waiting: dict[str, asyncio.TimerHandle] = {}
         self._last_busy: dict[str, float] = {}
         self._failures: set[str] = set()
+        self._background = Background()
 
     def changed(self, *uris: str) -> None:
         """Publish soon what is found in the documents. To be called on the event loop."""
@@ -53,6 +61,7 @@ class Publisher:
     def closed(self, uri: str) -> None:
         """Take back what was published."""
         self._cancel(uri)
+        self._background.drop(uri)
         self._last_busy.pop(uri, None)
         self._publish(types.PublishDiagnosticsParams(uri, []))
 
@@ -67,17 +76,42 @@ class Publisher:
         self._last_busy[uri] = asyncio.get_running_loop().time()
 
     def _check(self, uri: str) -> None:
-        try:
+        with self._told_failures(uri):
+            if self._session.notice_settings(uri):
+                self.changed(*(other for other in self._session.open_uris if other != uri))
             checked = self._session.checked(uri)
-            if checked is None:
-                return
-            found = diagnostics(self._session, checked)
+            if checked is not None:
+                self._send(checked, diagnostics(self._session, checked))
+                self._ask(checked)
+
+    def _ask(self, checked: CheckedDocument) -> None:
+        names = self._session.questions(checked)
+        if names:
+            question = partial(self._session.engine.meanings, names, checked.import_folders)
+            self._background.ask(checked.document.uri, question, partial(self._learn, checked, names))
+
+    def _learn(self, checked: CheckedDocument, names: frozenset[str], meanings: Meanings) -> None:
+        with self._told_failures(checked.document.uri):
+            again = self._session.learn(checked, names, meanings)
+            if again is not None:
+                found = diagnostics(self._session, again)
+                if found != diagnostics(self._session, checked):
+                    self._send(again, found)
+                self._ask(again)
+
+    def _send(self, checked: CheckedDocument, found: list[types.Diagnostic]) -> None:
+        document = checked.document
+        self._publish(types.PublishDiagnosticsParams(document.uri, found, version=document.version))
+
+    @contextlib.contextmanager
+    def _told_failures(self, uri: str) -> Generator[None]:
+        """Tell a defect of ours once: it would be told at every keystroke."""
+        try:
+            yield
         except Exception as error:
             kind = f"{uri} {error!r}"
-            if kind not in self._failures:  # one bug would be logged at every keystroke
+            if kind not in self._failures:
                 self._failures.add(kind)
                 logger.exception("could not check %s", uri)
                 message = f"{path_of(uri)}: could not be checked, which is a defect of shardlint: {error}"
                 self._tell(Problem(path_of(uri), message))
-            return
-        self._publish(types.PublishDiagnosticsParams(uri, found, version=checked.document.version))

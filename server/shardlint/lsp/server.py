@@ -50,10 +50,13 @@ def build(engine: Engine) -> ShardlintServer:
     publisher = Publisher(session, server.text_document_publish_diagnostics, server.tell)
     actions = types.CodeActionOptions(code_action_kinds=[QUICK_FIX, FIX_ALL])
     server.feature(types.INITIALIZE)(partial(_initialize, session))
+    server.feature(types.INITIALIZED)(partial(_watch_files, session, server))
     server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(partial(_change_workspace, session, publisher))
-    server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(partial(_change_configuration, session, publisher))
+    server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(partial(_change_settings, session, publisher))
+    server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(partial(_change_settings, session, publisher))
     server.feature(types.TEXT_DOCUMENT_DID_OPEN)(partial(_open, session, publisher))
     server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(partial(_change, session, publisher))
+    server.feature(types.TEXT_DOCUMENT_DID_SAVE)(partial(_save, session, publisher))
     server.feature(types.TEXT_DOCUMENT_DID_CLOSE)(partial(_close, session, publisher))
     server.feature(types.TEXT_DOCUMENT_HOVER)(partial(hover, session))
     server.feature(types.TEXT_DOCUMENT_CODE_ACTION, actions)(partial(code_actions, session))
@@ -65,6 +68,16 @@ def _initialize(session: Session, params: types.InitializeParams) -> None:
     session.start(Client.of(params.capabilities), folders or ([params.root_uri] if params.root_uri else []))
 
 
+def _watch_files(session: Session, server: ShardlintServer, _: types.InitializedParams) -> None:
+    """Ask a client that can watch files for news of those that settings and versions come from."""
+    if not session.client.watches_files:
+        return
+    method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
+    watchers = [types.FileSystemWatcher(pattern) for pattern in session.engine.watched()]
+    options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
+    server.client_register_capability(types.RegistrationParams([types.Registration(method, method, options)]))
+
+
 def _change_workspace(session: Session, publisher: Publisher, params: types.DidChangeWorkspaceFoldersParams) -> None:
     session.change_workspace(
         added=[folder.uri for folder in params.event.added], removed=[folder.uri for folder in params.event.removed]
@@ -72,7 +85,7 @@ def _change_workspace(session: Session, publisher: Publisher, params: types.DidC
     publisher.changed(*session.open_uris)
 
 
-def _change_configuration(session: Session, publisher: Publisher, _: types.DidChangeConfigurationParams) -> None:
+def _change_settings(session: Session, publisher: Publisher, _: object) -> None:
     session.forget_settings()
     publisher.changed(*session.open_uris)
 
@@ -86,6 +99,12 @@ def _change(session: Session, publisher: Publisher, params: types.DidChangeTextD
     document = params.text_document
     if session.change(document.uri, document.version, params.content_changes):
         publisher.changed(document.uri)
+
+
+def _save(session: Session, publisher: Publisher, params: types.DidSaveTextDocumentParams) -> None:
+    session.doubt_meanings()
+    if session.is_open(params.text_document.uri):
+        publisher.changed(params.text_document.uri)
 
 
 def _close(session: Session, publisher: Publisher, params: types.DidCloseTextDocumentParams) -> None:

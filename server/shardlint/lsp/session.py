@@ -6,7 +6,7 @@ nothing of messages: features ask it and speak LSP themselves.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -45,12 +45,14 @@ class CheckedDocument:
     document: Document
     snapshot: Snapshot
     report: Report
+    import_folders: tuple[Path, ...] = ()
 
 
 class Session:
     """The documents of one client, their settings and their reports.
 
-    `tell` is called once for every thing of the user's that cannot be used, such as a wrong key in a settings file.
+    `tell` is called once for every thing of the user's that cannot be used, such as a wrong key in a settings file, and again
+    for one that comes back after it was corrected.
     """
 
     def __init__(self, engine: Engine, tell: Callable[[Problem], None]) -> None:
@@ -62,6 +64,9 @@ class Session:
         self._checked: dict[str, CheckedDocument] = {}
         self._repairs: dict[str, dict[Finding, tuple[Fix, ...]]] = {}
         self._projects: dict[Path, Project] = {}
+        self._told: set[Problem] = set()
+        self._meanings: dict[Path, Mapping[str, str]] = {}
+        self._asked: dict[Path, frozenset[str]] = {}
 
     def start(self, client: Client, workspace: Sequence[str]) -> None:
         """Take on a client. `workspace` is its folders, as URIs."""
@@ -78,8 +83,20 @@ class Session:
 
     def forget_settings(self) -> None:
         """Read settings and environments again before the next report."""
+        self._told = {problem for project in self._projects.values() for problem in project.problems}
         self._projects.clear()
         self._checked.clear()
+        self._meanings.clear()
+        self._asked.clear()
+
+    def notice_settings(self, uri: str) -> bool:
+        """Forget all settings if a file that those of a document come from has changed. Returns whether that is so."""
+        document = self._documents.get(uri)
+        project = self._projects.get(self._folder(document)) if document else None
+        if project is None or not project.outdated():
+            return False
+        self.forget_settings()
+        return True
 
     def open(self, item: types.TextDocumentItem) -> bool:
         """Take a document; False if it is none of shardlint's business (not Python, or neither file nor unsaved)."""
@@ -104,6 +121,9 @@ class Session:
         self._repairs.pop(uri, None)
         return self._documents.pop(uri, None) is not None
 
+    def is_open(self, uri: str) -> bool:
+        return uri in self._documents
+
     @property
     def open_uris(self) -> Iterator[str]:
         return iter(tuple(self._documents))
@@ -120,6 +140,34 @@ class Session:
             self._repairs.pop(uri, None)
         return known
 
+    def questions(self, checked: CheckedDocument) -> frozenset[str]:
+        """The names whose meaning matters to a report, and was not asked for since `doubt_meanings`."""
+        names = {*checked.report.questions, *checked.snapshot.answers}
+        return frozenset(names - self._asked.get(self._folder(checked.document), frozenset()))
+
+    def learn(
+        self, checked: CheckedDocument, names: frozenset[str], meanings: Mapping[str, str]
+    ) -> CheckedDocument | None:
+        """Take in what the names mean that a report asked for; all that is checked later in the same folder knows it too.
+
+        The document is checked again if that is news for it and it is still as it was; else there is None.
+        """
+        folder = self._folder(checked.document)
+        others = {name: known for name, known in self._meanings.get(folder, {}).items() if name not in names}
+        self._meanings[folder] = {**others, **meanings}
+        self._asked[folder] = self._asked.get(folder, frozenset()) | names
+        uri = checked.document.uri
+        known = checked.snapshot.answers
+        is_news = meanings != {name: known[name] for name in names & known.keys()}
+        if not is_news or self._checked.get(uri) is not checked or self._documents.get(uri) is not checked.document:
+            return None
+        del self._checked[uri]
+        return self.checked(uri)
+
+    def doubt_meanings(self) -> None:
+        """Ask for all names again when they matter next: other modules may have changed."""
+        self._asked.clear()
+
     def repairs(self, checked: CheckedDocument, finding: Finding) -> tuple[Fix, ...]:
         """The repairs of one finding, worked out when they are first asked for: each of them is a check of its own."""
         known = self._repairs.setdefault(checked.document.uri, {})
@@ -131,13 +179,19 @@ class Session:
         from shardlint.check import Snapshot
 
         project = self._project(document)
-        snapshot = Snapshot(document.path, document.text, project.target, project.catalogue, ignored=project.ignored)
-        return CheckedDocument(document, snapshot, self.engine.check(snapshot))
+        answers = self._meanings.get(self._folder(document), {})
+        snapshot = Snapshot(document.path, document.text, project.target, project.catalogue, project.ignored, answers)
+        return CheckedDocument(document, snapshot, self.engine.check(snapshot), project.import_folders)
+
+    def _folder(self, document: Document) -> Path:
+        return document.folder or next(iter(self._workspace), Path.cwd())
 
     def _project(self, document: Document) -> Project:
-        folder = document.folder or next(iter(self._workspace), Path.cwd())
+        folder = self._folder(document)
         if folder not in self._projects:
-            self._projects[folder] = self.engine.project(folder)
-            for problem in self._projects[folder].problems:
-                self._tell(problem)
+            project = self._projects[folder] = self.engine.project(folder)
+            for problem in project.problems:
+                if problem not in self._told:
+                    self._told.add(problem)
+                    self._tell(problem)
         return self._projects[folder]

@@ -13,6 +13,7 @@ from shardlint.records.catalogue import FROZEN_NAME, PAGES_NAME, Catalogue, Rule
 from shardlint.records.files import UnusableError, problem, read_toml
 from shardlint.records.folder import read_shipped, rule_name
 from shardlint.records.models import VersionsFile
+from shardlint.records.rule_page import rule_page_with_examples
 from shardlint.records.wording import validated
 
 VERSIONS = "versions.toml"
@@ -57,7 +58,7 @@ def _write(catalogue: Catalogue, target: Path) -> None:
         if old.stem not in catalogue.rules:
             old.unlink()
     for rule in catalogue.rules.values():
-        (pages / f"{rule.name}.md").write_text(rule.page, encoding="utf-8", newline="\n")
+        (pages / f"{rule.name}.md").write_text(rule_page_with_examples(rule), encoding="utf-8", newline="\n")
     (target / FROZEN_NAME).write_text(encode(catalogue), encoding="utf-8", newline="\n")
 
 

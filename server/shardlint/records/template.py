@@ -2,30 +2,22 @@
 
 Both parts are parsed. Statements that are in both, and imports, tell only what names mean. What is left of `before` must be
 one statement; in `after` the statement that replaces it may have new assignments ahead of it. The smallest expressions that
-differ, with the names of `before` as holes, are the change.
+hold the difference, and from which every name of `after` can be told, are the change; names of `before` are its holes.
 """
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator, Mapping
+import builtins
+import warnings
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field
-from typing import cast
 
+from shardlint.records.alignment import Pair, alike, names_in, way_to_difference
 from shardlint.records.examples import split_example
+from shardlint.records.libraries import LibraryError, libraries_of
 
-_CONVENTIONS: Mapping[str, str] = {
-    "jax": "jax",
-    "jnp": "jax.numpy",
-    "np": "numpy",
-    "numpy": "numpy",
-    "torch": "torch",
-    "cp": "cupy",
-    "cupy": "cupy",
-    "tf": "tensorflow",
-    "wp": "warp",
-    "numba": "numba",
-}
+_BUILTINS = frozenset(dir(builtins))
 
 
 class TemplateError(ValueError):
@@ -36,146 +28,210 @@ class TemplateError(ValueError):
 class Template:
     """A compiled example.
 
-    `pattern` is the smallest expression of `before` that changes, `replacement` what takes its place; names that are no
-    libraries are holes. `call` is the innermost call of `before` that holds the pattern, if any: `operand_only` says that the
-    pattern is a hole alone, so that the change fits every hand-off. `inserted` are (name, expression) assignments that come
-    ahead of the statement. `keywords` is set instead of a pattern where only keyword arguments differ: name to new
-    expression, or None to drop it. `modules` says what library names mean.
+    `changes` are pairs of an expression of `before` and what takes its place, the smallest first; the ones around it are for
+    programs of which only more can be recognised. `call` is the innermost call of `before` around the smallest, if any.
+    `operand_only` says that the smallest is a hole alone, so that the change fits every hand-off; `position` is then its
+    place among the call's arguments (from 0; None for the owner of a method or attribute). `inserted` are (name, expression)
+    assignments that come ahead of the statement; such a name ends in `#` and a number, so that it is no name of the example.
+    `keywords` is set instead where only keyword arguments differ: name to new expression, or None to drop it. `modules` says
+    what library names mean and `imports` by which statement each is imported.
     """
 
-    pattern: ast.expr
-    replacement: ast.expr
+    changes: tuple[tuple[ast.expr, ast.expr], ...]
     call: ast.Call | None
     operand_only: bool
+    position: int | None
     inserted: tuple[tuple[str, ast.expr], ...]
     keywords: Mapping[str, ast.expr | None]
     modules: Mapping[str, str] = field(default_factory=dict[str, str])
+    imports: Mapping[str, str] = field(default_factory=dict[str, str])
 
-    def holes(self) -> frozenset[str]:
-        """The names in the pattern that stand for anything."""
-        return frozenset(name for name in _names(self.pattern) if name not in self.modules)
+    def holes(self, pattern: ast.expr) -> frozenset[str]:
+        """The names in a pattern that stand for anything: neither libraries nor functions of Python itself."""
+        called = _called(pattern)
+        return frozenset(
+            name.id
+            for name in names_in(pattern)
+            if name.id not in self.modules and not (name.id in _BUILTINS and name in called)
+        )
 
 
 def compile_example(text: str) -> Template:
     """The template of a before/after text. Raises `TemplateError`."""
+    try:
+        return _compile(text)
+    except (RecursionError, MemoryError):
+        raise TemplateError("it nests expressions too deeply") from None
+
+
+def _compile(text: str) -> Template:
     example = split_example(text)
     if example is None:
         raise TemplateError("it needs a part marked `# before` and a part marked `# after`")
     before, after = _statements(example.before, "before"), _statements(example.after, "after")
-    modules = _modules([*before, *after])
-    common = {ast.dump(node) for node in before} & {ast.dump(node) for node in after}
-    old = [node for node in before if ast.dump(node) not in common and not _is_import(node)]
-    new = [node for node in after if ast.dump(node) not in common and not _is_import(node)]
-    if len(old) != 1 or not new:
-        raise TemplateError(
-            f"before and after must differ in one statement, and {len(old)} of before's have no counterpart"
-        )
-    inserted = tuple(_assignment(node) for node in new[:-1])
-    pattern, replacement, call = _smallest(old[0], new[-1])
-    for name in _names(replacement):
-        known = name in modules or name in set(_names(pattern)) or name in {given for given, _ in inserted}
-        if not known and name not in set(_names(old[0])):
-            raise TemplateError(f"after uses `{name}`, which neither before nor an import explains")
-    keywords = _keyword_change(pattern, replacement)
-    operand_only = isinstance(pattern, ast.Name) and pattern.id not in modules
-    return Template(pattern, replacement, call, operand_only, inserted, keywords, modules)
+    try:
+        modules, imports = libraries_of([*before, *after])
+    except LibraryError as reason:
+        raise TemplateError(str(reason)) from None
+    old, new, ahead = _changed(before, after)
+    inserted, last = _assignments(ahead, new, modules)
+    way = way_to_difference(*_values(old, last))
+    if alike(*way[-1]):
+        raise TemplateError("before and after differ in nothing but the name that is assigned")
+    known = {*modules, *(name for name, _ in inserted)}
+    missing: set[str] = set()
+    changes: list[tuple[ast.expr, ast.expr]] = []
+    for depth in range(len(way) - 1, -1, -1):
+        pattern, replacement = way[depth]
+        if isinstance(pattern, ast.expr) and isinstance(replacement, ast.expr) and _stands(way, depth, modules):
+            missing = _unexplained(pattern, [replacement, *(value for _, value in inserted)], known)
+            if not missing:
+                changes.append((pattern, replacement))
+    if missing and not changes:
+        raise TemplateError(f"after uses `{min(missing)}`, which neither before nor an import explains")
+    if not changes:
+        raise TemplateError("what differs is no call, attribute or argument that another program could have as well")
+    return _template(way, changes, inserted, modules, imports)
 
 
 def _statements(code: str, part: str) -> list[ast.stmt]:
     try:
-        return ast.parse(code).body
-    except (SyntaxError, ValueError, RecursionError) as error:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")  # a record's invalid escapes are not the user's business
+            body = ast.parse(code).body
+        for statement in body:
+            ast.unparse(statement)  # a number may be too large to be written down
+    except (SyntaxError, ValueError) as error:
         raise TemplateError(f"its {part} part is no valid Python") from error
+    return body
 
 
 def _is_import(node: ast.stmt) -> bool:
     return isinstance(node, ast.Import | ast.ImportFrom)
 
 
-def _modules(statements: list[ast.stmt]) -> dict[str, str]:
-    """Names of libraries, by the example's own imports and, where these are left out, by convention."""
-    used = {name for statement in statements for name in _names(statement)}
-    assigned = {
-        target.id
-        for s in statements
-        if isinstance(s, ast.Assign)
-        for target in s.targets
-        if isinstance(target, ast.Name)
-    }
-    modules = {name: module for name, module in _CONVENTIONS.items() if name in used - assigned}
-    for statement in statements:
-        if isinstance(statement, ast.Import):
-            for alias in statement.names:
-                top = alias.name.partition(".")[0]
-                modules[alias.asname or top] = alias.name if alias.asname else top
-        elif isinstance(statement, ast.ImportFrom) and statement.module:
-            for alias in statement.names:
-                modules[alias.asname or alias.name] = f"{statement.module}.{alias.name}"
-    return modules
+def _changed(before: list[ast.stmt], after: list[ast.stmt]) -> tuple[ast.stmt, ast.stmt, list[ast.stmt]]:
+    """The statement that changes, what it becomes, and the new statements ahead of it."""
+    dumps = {ast.dump(node) for node in before}, {ast.dump(node) for node in after}
+    old = [node for node in before if ast.dump(node) not in dumps[1] and not _is_import(node)]
+    new = [node for node in after if ast.dump(node) not in dumps[0] and not _is_import(node)]
+    if len(old) == 1 and new:
+        return old[0], new[-1], new[:-1]
+    if not old and new:
+        # after only gives a name of before another value: the next statement that reads it is the one that changes
+        behind = after[after.index(new[-1]) + 1 :]
+        given = {name.id for node in new for name in names_in(node) if isinstance(name.ctx, ast.Store)}
+        for node in behind:
+            if any(name.id in given and isinstance(name.ctx, ast.Load) for name in names_in(node)):
+                return node, node, new
+    raise TemplateError(
+        f"before and after must differ in one statement, and {len(old)} of before's have no counterpart"
+    )
 
 
-def _assignment(node: ast.stmt) -> tuple[str, ast.expr]:
-    match node:
-        case ast.Assign(targets=[ast.Name(id=name)], value=value):
-            return name, value
+def _assignments(
+    ahead: Iterable[ast.stmt], last: ast.stmt, modules: Mapping[str, str]
+) -> tuple[tuple[tuple[str, ast.expr], ...], ast.stmt]:
+    """The new assignments under names of their own, and the last statement with these names for the given ones."""
+    own: dict[str, str] = {}
+    made: list[tuple[str, ast.expr]] = []
+    for number, node in enumerate(ahead):
+        match node:
+            case ast.Assign(targets=[ast.Name(id=name)], value=value) if name not in modules:
+                made.append((f"{name}#{number}", _Renamer(own).visit(value)))
+                own[name] = f"{name}#{number}"
+            case _:
+                raise TemplateError(
+                    "what after adds ahead of the changed statement must be assignments to single names"
+                )
+    again = ast.parse(ast.unparse(last)).body[0]  # the same statement may stand in before: it is not to be renamed
+    return tuple(made), _Renamer(own).visit(again) if own else last
+
+
+class _Renamer(ast.NodeTransformer):
+    def __init__(self, names: Mapping[str, str]) -> None:
+        self._names = names
+
+    def visit_Name(self, node: ast.Name) -> ast.Name:
+        read = isinstance(node.ctx, ast.Load)
+        return ast.Name(self._names.get(node.id, node.id), node.ctx) if read else node
+
+
+def _values(old: ast.stmt, new: ast.stmt) -> Pair:
+    """The expressions of two statements whose value alone can change, else the statements themselves."""
+    match old, new:
+        case (ast.Assign(targets=[ast.Name()]) | ast.Expr(), ast.Assign(targets=[ast.Name()]) | ast.Expr()):
+            return old.value, new.value
         case _:
-            raise TemplateError("what after adds ahead of the changed statement must be assignments to single names")
+            return old, new
 
 
-def _smallest(old: ast.AST, new: ast.AST) -> tuple[ast.expr, ast.expr, ast.Call | None]:
-    """The smallest differing pair of expressions, and the innermost call of `old` around or at it."""
-    call: ast.Call | None = None
-    while True:
-        if isinstance(old, ast.Call):
-            call = old
-        pairs = _children(old, new)
-        differing = None if pairs is None else [pair for pair in pairs if ast.dump(pair[0]) != ast.dump(pair[1])]
-        if differing is None or len(differing) != 1 or isinstance(differing[0][0], ast.keyword):
-            break
-        old, new = differing[0]
-    if not isinstance(old, ast.expr) or not isinstance(new, ast.expr):
-        raise TemplateError("before and after differ in more than one expression")
-    return old, new, call
+def _stands(way: list[Pair], depth: int, modules: Mapping[str, str]) -> bool:
+    """Whether the pattern at `depth` can be recognised in another program: neither a bare value nor part of a name."""
+    pattern = way[depth][0]
+    holder = way[depth - 1][0] if depth else None
+    if isinstance(holder, ast.Call) and holder.func is pattern:
+        return False
+    if isinstance(pattern, ast.Name):
+        is_hole = pattern.id not in modules and isinstance(pattern.ctx, ast.Load)
+        return is_hole and isinstance(holder, ast.Call | ast.Attribute)
+    has_hole = any(name.id not in modules for name in names_in(pattern))
+    assigned = isinstance(getattr(pattern, "ctx", None), ast.Store | ast.Del)
+    return has_hole and not assigned and not isinstance(pattern, ast.Starred)
 
 
-def _children(old: ast.AST, new: ast.AST) -> list[tuple[ast.AST, ast.AST]] | None:
-    """Corresponding child nodes, or None where the two nodes themselves are of different make."""
-    if type(old) is not type(new):
-        return None
-    pairs: list[tuple[ast.AST, ast.AST]] = []
-    for name in old._fields:
-        ours, theirs = getattr(old, name, None), getattr(new, name, None)
-        if isinstance(ours, ast.AST) and isinstance(theirs, ast.AST):
-            pairs.append((ours, theirs))
-        elif isinstance(ours, list) and isinstance(theirs, list):
-            some, others = cast("list[object]", ours), cast("list[object]", theirs)
-            if len(some) != len(others):
-                return None
-            pairs.extend(
-                (a, b) for a, b in zip(some, others, strict=True) if isinstance(a, ast.AST) and isinstance(b, ast.AST)
-            )
-        elif ours != theirs:
-            return None
-    return pairs
+def _unexplained(pattern: ast.expr, made: Iterable[ast.expr], known: set[str]) -> set[str]:
+    """The names that what is `made` reads and that neither the pattern nor a library nor Python itself gives."""
+    explained = {*known, *(name.id for name in names_in(pattern)), *_BUILTINS}
+    missing: set[str] = set()
+    for expression in made:
+        bound = {name.id for name in names_in(expression) if isinstance(name.ctx, ast.Store)}
+        bound |= {node.arg for node in ast.walk(expression) if isinstance(node, ast.arg)}
+        missing |= {name.id for name in names_in(expression)} - explained - bound
+    return missing
 
 
-def _keyword_change(pattern: ast.expr, replacement: ast.expr) -> dict[str, ast.expr | None]:
+def _template(
+    way: list[Pair],
+    changes: list[tuple[ast.expr, ast.expr]],
+    inserted: tuple[tuple[str, ast.expr], ...],
+    modules: Mapping[str, str],
+    imports: Mapping[str, str],
+) -> Template:
+    pattern, replacement = changes[0]
+    for name in _called(pattern):
+        if name.id not in modules and name.id not in _BUILTINS:
+            raise TemplateError(f"it calls `{name.id}`, and no import tells what that is")
+    depth = next(i for i, pair in enumerate(way) if pair[0] is pattern)
+    call = next((node for node, _ in reversed(way[: depth + 1]) if isinstance(node, ast.Call)), None)
+    operand_only = isinstance(pattern, ast.Name)
+    position = call.args.index(pattern) if operand_only and call is not None and pattern in call.args else None
+    keywords = {} if inserted else _keyword_change(pattern, replacement, modules)
+    return Template(tuple(changes), call, operand_only, position, inserted, keywords, modules, imports)
+
+
+def _called(node: ast.AST) -> set[ast.Name]:
+    """The names that are called as they are."""
+    return {child.func for child in ast.walk(node) if isinstance(child, ast.Call) and isinstance(child.func, ast.Name)}
+
+
+def _keyword_change(pattern: ast.expr, replacement: ast.expr, modules: Mapping[str, str]) -> dict[str, ast.expr | None]:
+    """The keywords that change, where nothing else does and the new values are the same in every program."""
     if not isinstance(pattern, ast.Call) or not isinstance(replacement, ast.Call):
         return {}
-    if ast.dump(pattern.func) != ast.dump(replacement.func) or _dumps(pattern.args) != _dumps(replacement.args):
+    same_rest = (
+        ast.Call(pattern.func, pattern.args, _stars(pattern)),
+        ast.Call(replacement.func, replacement.args, _stars(replacement)),
+    )
+    if not alike(*same_rest):
         return {}
     old = {keyword.arg: keyword.value for keyword in pattern.keywords if keyword.arg}
     new = {keyword.arg: keyword.value for keyword in replacement.keywords if keyword.arg}
     dropped: dict[str, ast.expr | None] = {name: None for name in old if name not in new}
-    changed = {name: v for name, v in new.items() if name not in old or ast.dump(old[name]) != ast.dump(v)}
-    return {**dropped, **changed}
+    changed = {name: v for name, v in new.items() if name not in old or not alike(old[name], v)}
+    fixed = all(name.id in modules for value in changed.values() for name in names_in(value))
+    return {**dropped, **changed} if fixed else {}
 
 
-def _dumps(nodes: list[ast.expr]) -> list[str]:
-    return [ast.dump(node) for node in nodes]
-
-
-def _names(node: ast.AST) -> Iterator[str]:
-    for child in ast.walk(node):
-        if isinstance(child, ast.Name):
-            yield child.id
+def _stars(call: ast.Call) -> list[ast.keyword]:
+    return [keyword for keyword in call.keywords if keyword.arg is None]

@@ -1,8 +1,8 @@
 """Records that came without a rule: what to look for is read off their `exampleFix`.
 
-The call around what the example changes is the hand-off; the first name among its arguments is the array. It is looked for
-with low severity, and only where that argument is proven to be a `jax.Array` (on many devices, where the record's tags say
-sharding).
+The call around what the example changes is the hand-off; the argument that changes, else the first name among its
+arguments, is the array. It is looked for with low severity, and only where that argument is proven to be a `jax.Array` (on
+many devices, where the record's tags say sharding).
 """
 
 from __future__ import annotations
@@ -24,11 +24,15 @@ _MANY_DEVICES = frozenset({"sharding", "sharded", "multi-device"})
 
 @dataclass(frozen=True, slots=True)
 class Pattern:
-    """The hand-off of an example: who consumes, at which position, with which keywords (None: any value)."""
+    """The hand-off of an example: who consumes, at which position, with which keywords (None: any value).
+
+    `absent` are keywords that the example adds: a call that has one is no longer what it warns of.
+    """
 
     consumer: str
     position: int
     keywords: Mapping[str, Constant | None]
+    absent: frozenset[str]
     many: bool
 
     def verdict(self, event: Event) -> Verdict:
@@ -36,6 +40,8 @@ class Pattern:
         if event.consumer != self.consumer or not isinstance(event.value, Array):
             return Verdict.NO
         given = event.arguments.keywords
+        if self.absent & given.keys():
+            return Verdict.NO
         if any(name not in given or value not in (None, given[name]) for name, value in self.keywords.items()):
             return Verdict.NO
         return verdict({"devices": "many"}, event) if self.many else Verdict.YES
@@ -72,7 +78,9 @@ def _pattern(rule: Rule, table: Table) -> Pattern | None:
     name = None if call is None else _dotted(call.func, template, table)
     if call is None or name is None:
         return None
-    position = next((i for i, argument in enumerate(call.args) if _is_hole(argument, template)), None)
+    position = template.position
+    if position is None:
+        position = next((i for i, argument in enumerate(call.args) if _is_hole(argument, template)), None)
     if position is None:
         return None
     keywords = {
@@ -81,7 +89,8 @@ def _pattern(rule: Rule, table: Table) -> Pattern | None:
         if keyword.arg is not None
     }
     tags = {str(tag) for tag in rule.record.get("tags") or ()}
-    return Pattern(name, position, keywords, bool(tags & _MANY_DEVICES))
+    added = frozenset(name for name in template.keywords if name not in keywords)
+    return Pattern(name, position, keywords, added, bool(tags & _MANY_DEVICES))
 
 
 def _is_hole(node: ast.expr, template: Template) -> bool:

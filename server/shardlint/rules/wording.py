@@ -3,35 +3,19 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable
 
 from shardlint.model import Target
 from shardlint.placement.domain import Array, Capsule, Count, Foreign, Host
 from shardlint.placement.machine import Event
 from shardlint.records.catalogue import Observation, Rule, observation_for
+from shardlint.records.telling import consumer_words, observed_words, target_words
 
-_KINDS = {
-    "silent-copy": "silently copies through the host",
-    "silent-partial": "silently hands over one shard only",
-    "silent-dtype": "silently changes the dtype",
-    "silent-device": "silently ends up on another device",
-    "silent-wrong": "silently gives wrong values",
-    "aliasing": "shares memory that somebody can write to",
-    "crash": "ends the interpreter",
-}
-_LONGEST = 200
 _ASKED = {
     "dlpack": "jax.Array.__dlpack__",
     "cuda-array-interface": "jax.Array.__cuda_array_interface__",
 }
 """What a consumer reads first of an array, by protocol."""
 _JAX = ("jax.", "jaxlib.")
-
-
-def target_words(target: Target) -> str:
-    """`JAX 0.10.2`, or the span of the candidates."""
-    first, last = target.versions[0], target.versions[-1]
-    return f"JAX {last}" if first == last else f"JAX {first} to {last}"
 
 
 def devices_words(count: Count | None) -> str:
@@ -41,13 +25,6 @@ def devices_words(count: Count | None) -> str:
     return count.words()
 
 
-def consumer_words(consumer: str) -> str:
-    """A consumer as people write it: a method of arrays by its bare name."""
-    if consumer.startswith("import."):
-        return f"the import of {consumer.removeprefix('import.')}"
-    return consumer.removeprefix("jax.Array.").removeprefix("builtins.")
-
-
 def outcome_words(rule: Rule, event: Event, target: Target) -> str:
     """What was seen to happen, as a clause whose subject is the consumer; never more than was seen or is marked as read.
 
@@ -55,14 +32,14 @@ def outcome_words(rule: Rule, event: Event, target: Target) -> str:
     """
     seen = observation_for(rule, observed_name(event), target.versions)
     if seen is not None:
-        return _dated(observed_words(seen, devices=event.count), seen, target)
+        return _dated(observed_words(seen, devices=_number(event.count)), seen, target)
     if event.row is not None and event.row.source_says:
         return event.row.source_says
     asked = _ASKED.get(event.protocol, "")
     seen = observation_for(rule, asked, target.versions)
     if seen is None:
         return "fails in a way that was not observed yet"
-    clause = f"asks for its {consumer_words(asked)}, which {observed_words(seen, devices=event.count)}"
+    clause = f"asks for its {consumer_words(asked)}, which {observed_words(seen, devices=_number(event.count))}"
     return _dated(clause, seen, target)
 
 
@@ -72,24 +49,15 @@ def observed_name(event: Event) -> str:
     return f"import.{event.consumer}" if event.protocol == "name" and by_import else event.consumer
 
 
+def _number(count: Count | None) -> str | None:
+    """The number of devices as JAX's own words have it."""
+    if count is None:
+        return None
+    return str(count.low) if count.low == count.high else "N"
+
+
 def _dated(clause: str, seen: Observation, target: Target) -> str:
     return clause if seen.jax in target.versions else f"{clause} (seen on JAX {seen.jax})"
-
-
-def observed_words(seen: Observation, quote: Callable[[str], str] = str, devices: Count | None = None) -> str:
-    """What one run showed, as a clause: `raises BufferError: ...`. `quote` marks the words of JAX as such.
-
-    The runs have eight devices; where JAX's words tell their number, it is written for the `devices` of this hand-off.
-    """
-    if seen.exception is None:
-        return _KINDS.get(seen.kind, seen.kind)
-    text = (seen.message or "").strip().partition("\n")[0].rstrip(".")
-    if devices is not None:
-        number = str(devices.low) if devices.low == devices.high else "N"
-        text = text.replace("8 devices", f"{number} devices")
-    if len(text) > _LONGEST:
-        text = f"{text[:_LONGEST]}…"
-    return "raises " + quote(": ".join(filter(None, (seen.exception.rpartition(".")[2], text))))
 
 
 def message(rule: Rule, event: Event, target: Target) -> str:
@@ -100,7 +68,7 @@ def message(rule: Rule, event: Event, target: Target) -> str:
         outcome=outcome_words(rule, event, target),
         target=target_words(target),
     )
-    return " ".join(filter(None, (f"{text}.", _doubt(event))))
+    return " ".join(filter(None, (f"{text.rstrip('.')}.", _doubt(event))))
 
 
 def _doubt(event: Event) -> str:

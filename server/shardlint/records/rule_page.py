@@ -1,0 +1,174 @@
+"""The page of a rule: what goes wrong, what was seen, what to do.
+
+`shardlint explain` shows it for a target; the build writes it, with the examples of `cases.md`, to where a diagnostic's link leads.
+What happened is told from observations (`records verify` wrote them) and from nothing else.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Mapping, Sequence
+
+from packaging.specifiers import SpecifierSet
+from packaging.version import Version
+
+from shardlint.model import Safety, Target
+from shardlint.records.cases_page import CasesPage, cases_page, values_shown
+from shardlint.records.catalogue import FixSpec, Observation, Rule
+from shardlint.records.markup import MARKDOWN
+from shardlint.records.telling import (
+    consumer_words,
+    enumeration,
+    observed_words,
+    sentence,
+    target_words,
+    version_spans,
+)
+
+SAFETY: Mapping[Safety, str] = {
+    Safety.SAFE: "safe",
+    Safety.COPIES: "copies",
+    Safety.MOVES_DATA: "moves data between devices",
+    Safety.CHANGES_MEANING: "changes what the program means",
+}
+_GENERAL = {"consumer": "the call", "devices": "all its devices", "outcome": "fails", "target": "this JAX"}
+"""What the placeholders in a fix's title stand for where there is no finding."""
+
+
+def rule_page(rule: Rule, target: Target) -> str:
+    """All that is known of a rule but its examples, as Markdown, with what it means for a target."""
+    return _page(rule, _parts_of(rule), target)
+
+
+def rule_page_with_examples(rule: Rule) -> str:
+    """All that is known of a rule, as Markdown, for no target in particular."""
+    parts = _parts_of(rule)
+    examples = f"\n## Examples\n\n{parts.examples}\n" if parts.examples else ""
+    return _page(rule, parts, None) + examples
+
+
+def _parts_of(rule: Rule) -> CasesPage:
+    # The page of a rule that is not shipped may be anything.
+    return cases_page(rule.page) if rule.shipped else CasesPage("", "")
+
+
+def _page(rule: Rule, parts: CasesPage, target: Target | None) -> str:
+    documentation = MARKDOWN.prose(str(rule.record.get("documentation") or ""))
+    verdict = f" {_verdict(rule, target)}" if target else ""
+    source = [documentation if parts.introduction else ""]
+    if rule.record.get("githubUrl"):
+        source.insert(0, f"<{rule.record['githubUrl']}>")
+    sections = [
+        f"# {rule.name}",
+        sentence(MARKDOWN.prose(rule.summary)),
+        f"{_validity(rule)}{verdict}",
+        parts.introduction or documentation,
+        _section("What happens", [_what_happens(rule, target)]),
+        _section(
+            "What to do", ["\n".join(f"- {MARKDOWN.prose(str(one))}" for one in rule.record.get("solutions") or ())]
+        ),
+        _section("Repairs", [_repair(rule, fix) for fix in rule.fixes]),
+        _section("Where the error comes from", source),
+    ]
+    return "\n\n".join(filter(None, sections)) + "\n"
+
+
+def _section(title: str, parts: Iterable[str]) -> str:
+    body = "\n\n".join(filter(None, parts))
+    return f"## {title}\n\n{body}" if body else ""
+
+
+def _validity(rule: Rule) -> str:
+    """On which versions the rule holds."""
+    bounds = {one.operator: one.version for one in SpecifierSet(rule.jax)}
+    match sorted(bounds.items()) if len(bounds) == len(SpecifierSet(rule.jax)) else None:
+        case []:
+            return "Holds on every version of JAX."
+        case [(">=", first)]:
+            return f"Holds from JAX {first} on."
+        case [("<", end)]:
+            return f"Holds before JAX {end}."
+        case [("<", end), (">=", first)]:
+            return f"Holds from JAX {first} up to, but not in, {end}."
+        case _:
+            return f"Holds on JAX {rule.jax}."
+
+
+def _verdict(rule: Rule, target: Target) -> str:
+    """Whether the rule concerns the target, and where the target comes from."""
+    specifier = SpecifierSet(rule.jax)
+    concerned = [version for version in target.versions if specifier.contains(version, prereleases=True)]
+    words = target_words(target)
+    if not concerned:
+        return f"{words} is not concerned: {_why_not(rule, target)} (target: {target.origin})."
+    if len(concerned) == len(target.versions):
+        return f"It concerns {words} ({target.origin})."
+    return f"Of {words} it concerns {version_spans(concerned, target.versions)} ({target.origin})."
+
+
+def _why_not(rule: Rule, target: Target) -> str:
+    for one in SpecifierSet(rule.jax):
+        if one.operator == ">=" and Version(target.versions[-1]) < Version(one.version):
+            return f"the rule begins with {one.version}"
+        if one.operator == "<" and Version(target.versions[0]) >= Version(one.version):
+            return f"the rule ends before {one.version}"
+    return f"the rule holds on JAX {rule.jax}"
+
+
+def _what_happens(rule: Rule, target: Target | None) -> str:
+    """Each outcome that was seen, once, with the consumers and the versions of JAX that showed it."""
+    listed = _ascending(run.jax for run in rule.observed)
+    if not listed:
+        return "No run of it is recorded yet."
+    platforms = sorted({run.platform for run in rule.observed})
+    libraries = sorted({library for run in rule.observed if (library := library_words(run))})
+    beside = f" and with {enumeration(libraries)}" if libraries else ""
+    lines = [f"Seen on {enumeration(platforms)} with JAX {enumeration(listed)}{beside}:", ""]
+    newest = target.versions[-1] if target else None
+    outcomes = _by(rule.observed, lambda run: observed_words(run, MARKDOWN.code))
+    for outcome, runs in sorted(outcomes.items(), key=lambda item: all(run.jax != newest for run in item[1])):
+        lines.append(f"- {outcome}")
+        spans: dict[str, list[str]] = {}
+        for consumer, some in _by(runs, lambda run: _consumer(run, platforms)).items():
+            spans.setdefault(version_spans((run.jax for run in some), listed), []).append(consumer)
+        lines += [f"  - JAX {span}: {', '.join(consumers)}" for span, consumers in spans.items()]
+    if newest and newest not in listed and SpecifierSet(rule.jax).contains(newest, prereleases=True):
+        lines += ["", f"JAX {newest} was not run."]
+    return "\n".join(lines)
+
+
+def _by(runs: Iterable[Observation], key: Callable[[Observation], str]) -> dict[str, list[Observation]]:
+    groups: dict[str, list[Observation]] = {}
+    for run in runs:
+        groups.setdefault(key(run), []).append(run)
+    return groups
+
+
+def _consumer(run: Observation, platforms: Sequence[str]) -> str:
+    where = f" on {run.platform}" if len(platforms) > 1 else ""
+    return consumer_words(run.consumer, MARKDOWN.code) + where
+
+
+def _repair(rule: Rule, fix: FixSpec) -> str:
+    """One repair: its title, its cost, whether it was run and what it gave, and its example."""
+    worked = version_spans(
+        (run.jax for run in rule.observed if fix.title in run.fixed), (run.jax for run in rule.observed)
+    )
+    values = values_shown(rule.page, fix.title) if rule.shipped else ()
+    shown = f" (in the examples {', '.join(map(MARKDOWN.code, values))})" if values else ""
+    proof = (
+        f"Run on JAX {worked}: what arrives equals what was handed over, values and dtype{shown}."
+        if worked
+        else "Not run yet."
+    )
+    title = MARKDOWN.strong(fix.title.format_map(_GENERAL))
+    return f"{title} ({SAFETY[fix.safety]}). {proof}\n\n```python\n{fix.example.strip()}\n```"
+
+
+def library_words(run: Observation) -> str:
+    """The other library and its version, such as "torch 2.13.0"; nothing where the consumer is JAX's own."""
+    name = run.consumer.partition(".")[0]
+    return f"{name} {run.consumer_version}" if run.consumer_version and name != "jax" else ""
+
+
+def _ascending(versions: Iterable[str]) -> list[str]:
+    return sorted(set(versions), key=Version)
