@@ -9,6 +9,6 @@ _HOME = os.path.dirname(os.path.dirname(os.path.realpath(__file__)))  # noqa: PT
 if not sys.flags.safe_path and os.path.realpath(sys.path[0]) != _HOME:
     del sys.path[0]
 
-from shardlint.cli import main  # noqa: E402
+from shardlint.cli.commands import main  # noqa: E402
 
 main()

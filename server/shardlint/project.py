@@ -21,7 +21,7 @@ from shardlint.syntax.tree import parse
 from shardlint.text import Span, Text
 
 if TYPE_CHECKING:
-    from shardlint.inference import Inference
+    from shardlint.inference.door import Inference
 
 NOTEBOOK = ".ipynb"
 SUFFIXES = (".py", NOTEBOOK)
@@ -145,7 +145,7 @@ def check_file(path: Path, scope: Scope, inference: Callable[[], Inference] | No
     first = check(snapshot)
     if not first.questions or inference is None:
         return Checked(source, snapshot, first)
-    from shardlint.inference import settle
+    from shardlint.inference.door import settle
 
     report, answered = settle(
         snapshot, inference(), scope.import_folders, lambda given: first if given is snapshot else check(given)

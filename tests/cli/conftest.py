@@ -13,7 +13,7 @@ import pytest
 from click.testing import CliRunner, Result
 
 from shardlint.check import Report, Snapshot
-from shardlint.cli import shardlint
+from shardlint.cli.commands import shardlint
 from shardlint.model import Edit, Finding, Fix, HandOff, Location, Problem, Safety, Severity, Step
 from shardlint.records.catalogue import Catalogue, FixSpec, Match, Rule
 from shardlint.text import Span

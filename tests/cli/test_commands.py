@@ -10,7 +10,7 @@ import pytest
 from click.testing import Result
 
 from shardlint import __version__
-from shardlint.cli import main, run
+from shardlint.cli.commands import main, run
 from shardlint.model import Finding
 from shardlint.records.catalogue import CatalogueError
 
@@ -98,7 +98,7 @@ def test_interrupt_ends_quietly(
         raise KeyboardInterrupt
 
     (project / "a.py").write_text("bad_dlpack(x)\n")
-    monkeypatch.setattr("shardlint.cli_check.repairs_of", interrupt)
+    monkeypatch.setattr("shardlint.cli.check.repairs_of", interrupt)
     assert run(["check"]) == 130
     captured = capsys.readouterr()
     assert captured.out == ""

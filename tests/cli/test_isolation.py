@@ -77,7 +77,7 @@ def test_check_loads_only_what_it_needs(tmp_path: Path) -> None:
     write(tmp_path / "a.py", "import jax\nprint(jax.numpy.asarray(1))\n")
     unwanted = ("pygls", "lsprotocol", "jedi", "parso", "pydantic", "rich", "jax", "numpy", "torch", "asyncio")
     program = (
-        "import sys\nfrom shardlint.cli import run\ncode = run(['check'])\n"
+        "import sys\nfrom shardlint.cli.commands import run\ncode = run(['check'])\n"
         f"print(code, sorted(set({unwanted!r}) & set(sys.modules)))"
     )
     done = subprocess.run([sys.executable, "-c", program], cwd=tmp_path, capture_output=True, text=True, check=False)

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 from click.testing import Result
 
-from shardlint.inference import Inference
+from shardlint.inference.door import Inference
 from shardlint.model import Problem
 
 Cli = Callable[..., Result]
@@ -84,7 +84,7 @@ def test_a_failure_is_told(real_cli: Cli, project: Path, monkeypatch: pytest.Mon
 def test_nothing_is_loaded_without_a_question(tmp_path: Path, source: str, needed: bool) -> None:
     """A run in which no name is unknown does not even load what would ask."""
     write(tmp_path / "a.py", source)
-    program = "import sys\nfrom shardlint.cli import run\nrun(['check'])\nprint('shardlint.inference' in sys.modules)"
+    program = "import sys\nfrom shardlint.cli.commands import run\nrun(['check'])\nprint('shardlint.inference.door' in sys.modules)"
     environ = {**os.environ, "XDG_CACHE_HOME": str(tmp_path / "cache")}
     command = [sys.executable, "-c", program]
     done = subprocess.run(command, cwd=tmp_path, env=environ, capture_output=True, text=True, check=False)

@@ -98,7 +98,7 @@ def test_verify_outside_of_a_checkout(tmp_path: Path) -> None:
     """An installed copy has no examples to run: exit code 2 and one sentence that says what is needed."""
     installed = tmp_path / "lib" / "site-packages"
     shutil.copytree(Path(shardlint.__file__).parent, installed / "shardlint")
-    program = f"import sys; sys.path.insert(0, {str(installed)!r}); from shardlint.cli import main; main()"
+    program = f"import sys; sys.path.insert(0, {str(installed)!r}); from shardlint.cli.commands import main; main()"
     command = [sys.executable, "-c", program, "records", "verify"]
     done = subprocess.run(command, cwd=tmp_path, capture_output=True, text=True, check=False)
     assert done.returncode == 2

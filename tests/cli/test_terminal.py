@@ -6,8 +6,8 @@ import io
 
 import pytest
 
+from shardlint.cli.terminal import paint_for, width_of
 from shardlint.report.paint import Role
-from shardlint.terminal import paint_for, width_of
 
 
 class Terminal(io.StringIO):

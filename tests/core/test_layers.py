@@ -29,7 +29,6 @@ LAYERS = (
     "explain",
     "project",
     "report",
-    "terminal",
     "lsp",
     "cli",
 )

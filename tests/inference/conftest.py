@@ -8,7 +8,7 @@ from textwrap import dedent
 
 import pytest
 
-from shardlint.inference import Inference
+from shardlint.inference.door import Inference
 
 BUDGET = 60.0
 """Seconds; a slow machine must not fail a test that is not about time."""

@@ -11,8 +11,8 @@ from pathlib import Path
 
 import pytest
 
-from shardlint.inference import Inference
-from shardlint.inference_process import Process, jedi_command
+from shardlint.inference.door import Inference
+from shardlint.inference.process import Process, jedi_command
 
 ANSWER_FIRST = """
 import json, sys
@@ -107,7 +107,7 @@ def test_a_process_that_cannot_be_started(tmp_path) -> None:
 
 def test_without_jedi(monkeypatch, tmp_path) -> None:
     """Where jedi is not installed, that is what is said."""
-    monkeypatch.setattr("shardlint.inference_process._LIBRARIES", ("jedi_of_another_name",))
+    monkeypatch.setattr("shardlint.inference.process._LIBRARIES", ("jedi_of_another_name",))
     with Inference(None, 60.0) as inference:
         assert inference.answer(["lib.asarray"], [tmp_path]) == {}
         (problem,) = inference.problems
@@ -117,7 +117,7 @@ def test_without_jedi(monkeypatch, tmp_path) -> None:
 def test_a_defect_of_jedis_costs_one_answer(write, tmp_path) -> None:
     """What jedi raises on one name is told, what it prints is not, the others are answered, and its trees stay."""
     broken = (
-        "import shardlint.inference_worker as worker; ask = worker.Probe.bindings\n"
+        "import shardlint.inference.worker as worker; ask = worker.Probe.bindings\n"
         "def bindings(self, name): print('said by a library', flush=True); return 1 / 0 if 'broken' in name else ask(self, name)\n"
         "worker.Probe.bindings = bindings; main(**given)"
     )

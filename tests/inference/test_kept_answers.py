@@ -10,8 +10,8 @@ from pathlib import Path
 
 import pytest
 
-from shardlint.inference import Inference
-from shardlint.inference_store import Entry, Store, cache_folder
+from shardlint.inference.door import Inference
+from shardlint.inference.store import Entry, Store, cache_folder
 
 QUESTION = "lib.compat.to_dlpack"
 GONE = {QUESTION: "jax.dlpack.to_dlpack"}

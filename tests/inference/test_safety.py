@@ -15,10 +15,10 @@ from pathlib import Path
 
 import pytest
 
-from shardlint import inference_seal
-from shardlint.inference import Inference
+from shardlint.inference import seal as inference_seal
+from shardlint.inference.door import Inference
 
-SERVER = Path(inference_seal.__file__).parents[1]
+SERVER = Path(inference_seal.__file__).parents[2]
 SUFFIX = importlib.machinery.EXTENSION_SUFFIXES[0]
 CONSTRUCTOR = """
 #include <stdio.h>
@@ -188,7 +188,7 @@ import sys
 from pathlib import Path
 import parso.cache
 standard = [folder for folder in sys.path if "site-packages" not in folder and folder != {str(SERVER)!r}]
-from shardlint.inference_seal import seal
+from shardlint.inference.seal import seal
 sys.path.insert(0, {str(tmp_path)!r})
 seal(standard, [Path({str(SERVER)!r}, "shardlint")])
 try:

@@ -8,7 +8,7 @@ import sys
 import pytest
 
 from shardlint.check import Report, check
-from shardlint.inference import Inference, settle
+from shardlint.inference.door import Inference, settle
 
 JAX = {"jax/__init__.py": "from jax import dlpack", "jax/dlpack.py": "def from_dlpack(x): ..."}
 COMPAT = {"lib/__init__.py": "", "lib/compat.py": "import jax.dlpack as jdl\nfrom jax.dlpack import to_dlpack\n"}
@@ -108,7 +108,7 @@ def test_a_failure_leaves_the_plain_check(snapshot, tmp_path) -> None:
 def test_nothing_of_jedi_is_loaded_here() -> None:
     """The program that asks never imports jedi; it is loaded in its own process alone."""
     program = (
-        "import sys\nfrom pathlib import Path\nfrom shardlint.inference import Inference\n"
+        "import sys\nfrom pathlib import Path\nfrom shardlint.inference.door import Inference\n"
         "with Inference(None, 60.0) as inference:\n    answers = inference.answer(['json.decoder.asarray'], [])\n"
         "print(inference.problems, sorted({'jedi', 'parso', 'pydantic', 'pygls', 'asyncio'} & set(sys.modules)))"
     )

@@ -13,7 +13,7 @@ import pytest
 
 from shardlint.records.observed import read_observations
 from shardlint.verify import Status, VerifyReport, verify
-from shardlint.verify_process import Job, VerifyError, run_jobs
+from shardlint.verify.process import Job, VerifyError, run_jobs
 
 pytest.importorskip("jax", reason="needs JAX: the `jax` dependency group")
 pytest.importorskip("torch", reason="needs torch: the `jax` dependency group")

@@ -8,7 +8,7 @@ import sys
 
 SCRIPT = """\
 import sys
-from shardlint.cli import run
+from shardlint.cli.commands import run
 run(["server"])
 print(*sys.modules, file=sys.stderr)
 """

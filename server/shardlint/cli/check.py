@@ -1,0 +1,259 @@
+"""The command `check`: the files that were asked for, what is found in them, and the repairs that were asked for."""
+
+from __future__ import annotations
+
+import os
+import sys
+import traceback
+from collections.abc import Callable, Mapping, Sequence
+from contextlib import nullcontext
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+import click
+
+from shardlint.cli.shared import CLEAN, FAILED, FOUND, rule_called, tell
+from shardlint.cli.terminal import paint_for, progress, width_of
+from shardlint.config import TABLE
+from shardlint.files import SourceFile, problem, write
+from shardlint.model import Problem, Severity, Target
+from shardlint.project import (
+    Checked,
+    Scope,
+    check_file,
+    folder_of,
+    is_left_out,
+    python_files,
+    repair,
+    repairs_of,
+    scope_of,
+)
+from shardlint.records.catalogue import Catalogue
+from shardlint.records.telling import target_words
+from shardlint.report import concise, diff, json, summary, text, unparsed
+from shardlint.report.entry import Entry
+from shardlint.report.excerpt import harmless
+from shardlint.text import Text
+
+if TYPE_CHECKING:
+    from shardlint.inference.door import Inference
+
+_MANY = 50
+"""So many files are worth a progress bar."""
+_PATIENCE = 60.0
+"""Seconds in which jedi answers the questions of one file. Nobody waits for the next keystroke here."""
+
+
+@dataclass(frozen=True, slots=True)
+class Request:
+    """What a person asked for. Without a `target` each project's own counts."""
+
+    paths: tuple[Path, ...]
+    repair: bool
+    only_show: bool
+    output_format: str
+    target: Target | None
+    ignored: frozenset[str]
+    jedi: bool
+
+
+@dataclass
+class _Run:
+    """What has come of a run so far. A problem is told at once, and once."""
+
+    shipped: Catalogue
+    request: Request
+    scopes: dict[Path, Scope] = field(default_factory=dict[Path, Scope])
+    entries: list[Entry] = field(default_factory=list[Entry])
+    texts: dict[str, Text] = field(default_factory=dict[str, Text])
+    differences: list[tuple[SourceFile, str]] = field(default_factory=list[tuple[SourceFile, str]])
+    repaired: list[int] = field(default_factory=list[int])
+    read: int = 0
+    told: set[str] = field(default_factory=set[str])
+    inference: Inference | None = None
+
+    def tell(self, problem: Problem) -> None:
+        sentence = problem.message
+        if problem.path and problem.path not in sentence:  # the core speaks of the file that it was given
+            sentence = f"{problem.path}: {sentence}"
+        if sentence not in self.told:
+            self.told.add(sentence)
+            tell(sentence)
+
+    def scope(self, folder: Path) -> Scope:
+        if folder not in self.scopes:
+            request = self.request
+            scope, problems = scope_of(folder, self.shipped, os.environ, request.target, request.ignored)
+            self.scopes[folder] = scope
+            for one in problems:
+                self.tell(one)
+        return self.scopes[folder]
+
+    def ask(self) -> Inference:
+        """What answers questions for the whole run. It is not even loaded for a run without questions."""
+        if self.inference is None:
+            from shardlint.inference.door import Inference
+            from shardlint.inference.store import cache_folder
+
+            self.inference = Inference(cache_folder(os.environ), _PATIENCE)
+        return self.inference
+
+    def checked(self, path: Path, scope: Scope) -> Checked | Problem:
+        return check_file(path, scope, self.ask if self.request.jedi else None)
+
+
+def run_check(request: Request, shipped: Catalogue) -> int:
+    """Check, print, and give the exit code: 0 clean, 1 findings (or changes to make), 2 something could not be used.
+
+    Raises `BadParameter` for a rule to ignore that is none, neither a shipped one nor one of the projects' own.
+    """
+    run = _Run(shipped, request)
+    files = _files(run)
+    rules = {name: rule for scope in run.scopes.values() for name, rule in scope.catalogue.rules.items()}
+    for name in sorted(request.ignored):
+        rule_called(name, rules, "--ignore")
+    try:
+        _check_all(run, files)
+    finally:
+        if run.inference is not None:
+            run.inference.close()
+    for one in run.inference.problems if run.inference is not None else ():
+        run.tell(one)
+    if request.only_show:
+        _show_differences(run)
+    else:
+        _show_findings(run)
+    if run.told:
+        return FAILED
+    return FOUND if (run.differences if request.only_show else run.entries) else CLEAN
+
+
+def _check_all(run: _Run, files: Mapping[Path, Scope]) -> None:
+    with progress("checking") if len(files) >= _MANY else nullcontext() as shown:
+        for done, (path, scope) in enumerate(files.items()):
+            if shown:
+                shown(harmless(str(path)), done, len(files))
+            try:
+                _check(run, path, scope)
+            except Exception as error:  # noqa: BLE001 (a mistake of ours in one file must not cost the others their check)
+                run.tell(_own_mistake(path, error))
+
+
+def _own_mistake(path: Path, error: Exception) -> Problem:
+    frame = traceback.extract_tb(error.__traceback__)[-1]
+    where = f"{Path(frame.filename).name}:{frame.lineno}"
+    clause = f"was not checked, by a mistake in shardlint ({type(error).__name__} at {where}); please report it."
+    return problem(path, clause)
+
+
+def _files(run: _Run) -> dict[Path, Scope]:
+    """The files to check in the order of the request, each once."""
+    files: dict[str, tuple[Path, Scope]] = {}
+    for given in run.request.paths:
+        scope = run.scope(folder_of(given))
+        found = 0
+        for one in python_files(given, scope.settings):
+            found += 1
+            if isinstance(one, Problem):
+                run.tell(one)
+            else:
+                files.setdefault(os.path.abspath(one), (one, scope))  # noqa: PTH100 (links stay as they are)
+        if not found:
+            tell(problem(given, _why_nothing(given, scope)).message)
+    return dict(files.values())
+
+
+def _why_nothing(given: Path, scope: Scope) -> str:
+    settings = scope.settings
+    if settings.exclude and is_left_out(given, settings):
+        return f"`exclude` in {TABLE} of {settings.source} leaves nothing of it to check."
+    return "holds no Python files to check; hidden folders, environments and build results are passed over."
+
+
+def _check(run: _Run, path: Path, scope: Scope) -> None:
+    checked, before = run.checked(path, scope), len(run.repaired)
+    if isinstance(checked, Checked) and (run.request.repair or run.request.only_show):
+        checked = _repaired(run, checked, scope)
+    if isinstance(checked, Problem):
+        run.tell(checked)
+        return
+    run.read += 1
+    for one in checked.report.problems:
+        run.tell(one)
+    if checked.report.broken:
+        clause = unparsed.sentence(checked.snapshot.text, checked.report.broken, sum(run.repaired[before:]))
+        run.tell(problem(path, clause))
+    findings = [one for one in checked.report.findings if one.severity is not Severity.OFF]
+    if findings:
+        run.texts[checked.snapshot.path] = checked.source.text
+    wanted = run.request.output_format != "concise" and not run.request.only_show
+    run.entries += [Entry(one, repairs_of(checked, one) if wanted else ()) for one in findings]
+
+
+def _repaired(run: _Run, checked: Checked, scope: Scope) -> Checked | Problem:
+    """The file after its repair, or as it was where nothing is repaired or only shown."""
+    after = repair(checked)
+    if not after.fixes:
+        return checked
+    if run.request.only_show:
+        run.differences.append((checked.source, after.text))
+        return checked
+    failure = write(checked.source, after.text)
+    if failure:
+        run.tell(failure)
+        return checked
+    run.repaired.append(len(after.fixes))
+    return run.checked(checked.source.path, scope)
+
+
+def _show_differences(run: _Run) -> None:
+    paint, seen = paint_for(sys.stdout, os.environ), sys.stdout.isatty()
+    for source, new in run.differences:
+        mark = "\ufeff" if source.encoding == "utf-8-sig" else ""
+        old = mark + source.text.source
+        shown = diff.render(_name_here(source.path), old, mark + new, paint, harmless if seen else str)
+        # Who applies it needs the bytes that are in the file.
+        exact = shown.encode(source.encoding.removesuffix("-sig"), "backslashreplace")
+        click.echo(shown if seen else exact, nl=False, color=True)
+    changed = summary.counted(len(run.differences), "file", "files")
+    tell(f"--fix would change {changed}." if run.differences else "--fix would change nothing.")
+
+
+def _name_here(path: Path) -> str:
+    """A path as a diff names it, with slashes: from the current folder, for a file elsewhere from the root of all."""
+    if path.is_absolute():
+        path = path.relative_to(Path.cwd() if path.is_relative_to(Path.cwd()) else path.anchor)
+    return path.as_posix()
+
+
+def _show_findings(run: _Run) -> None:
+    render: dict[str, Callable[[], str]] = {
+        "json": lambda: json.render(run.entries, run.texts),
+        "concise": lambda: concise.render(run.entries, run.texts),
+        "text": lambda: _text(run),
+    }
+    click.echo(render[run.request.output_format](), nl=False, color=True)
+    if run.request.output_format != "text" and run.repaired:
+        tell(summary.repaired(run.repaired))
+    if run.request.output_format == "concise" and run.read:
+        tell(_targets(tuple(run.scopes.values())))
+
+
+def _text(run: _Run) -> str:
+    paint = paint_for(sys.stdout, os.environ)
+    blocks = text.render(run.entries, run.texts, text.Look(paint, width_of(sys.stdout)))
+    if not run.read:
+        return blocks
+    lines = [summary.found(run.entries, run.read)]
+    if run.repaired:
+        lines.insert(0, summary.repaired(run.repaired))
+    lines.append(_targets(tuple(run.scopes.values())))
+    hint = "" if run.request.repair else summary.repairable(run.entries)
+    return blocks + "".join(f"{line}\n" for line in (*lines, hint) if line)
+
+
+def _targets(scopes: Sequence[Scope]) -> str:
+    """The JAX that counted and how that is known."""
+    named = dict.fromkeys(f"{target_words(scope.target)} ({scope.target.origin})" for scope in scopes)
+    return f"Checked for {summary.listed(tuple(named))}."

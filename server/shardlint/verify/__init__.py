@@ -1,0 +1,6 @@
+"""Proving the shipped rules on real JAX, in processes of their own."""
+
+from shardlint.verify.process import VerifyError
+from shardlint.verify.run import Outcome, Status, VerifyReport, compare_observed, verify, write_observed
+
+__all__ = ["Outcome", "Status", "VerifyError", "VerifyReport", "compare_observed", "verify", "write_observed"]

@@ -1,0 +1,306 @@
+"""Proves the shipped rules on real JAX: runs the programs of their `cases.md` and says which do what the page claims.
+
+This is the one place of shardlint that runs code. The programs are the project's own, they lie in `records/`, and they run
+in processes of their own (`child`) on the Python that is asked for; a user's workspace is never run or imported.
+Nothing here imports JAX or pydantic.
+"""
+
+from __future__ import annotations
+
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from enum import StrEnum
+from pathlib import Path
+from typing import Any
+
+from packaging.specifiers import SpecifierSet
+
+from shardlint.records.cases import Case, CasesError, parse_cases
+from shardlint.records.catalogue import Observation
+from shardlint.records.files import UnusableError, read_json, read_text, read_toml
+from shardlint.records.observed import OBSERVED_NAME, RuleRun, differences, read_observations, write_observations
+from shardlint.verify.process import Answer, Installed, Job, Raised, VerifyError, probe, run_jobs
+
+PLATFORM = "cpu"
+"""The only platform that programs are run on: forced CPU devices."""
+
+TIME_LIMIT = 300.0
+"""Seconds that one process, which runs the programs of one rule one after another, may take."""
+
+
+class Status(StrEnum):
+    """What became of one program: it did what the page claims, it did something else, or it could not be run here."""
+
+    OBSERVED = "observed"
+    FAILED = "failed"
+    NOT_OBSERVED = "not observed"
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """What became of one program of a rule's page.
+
+    `line` is the 1-based line of the case's heading in `cases.md`. `fix` is the title shown over the fixed program, or None
+    for the case's own program. `detail` is a sentence: what was seen, what was expected and what happened instead, or why
+    the program was not run.
+    """
+
+    rule: str
+    case: str
+    line: int
+    fix: str | None
+    status: Status
+    detail: str
+
+
+@dataclass(frozen=True, slots=True)
+class VerifyReport:
+    """One run on one Python: the JAX version found there, every outcome in page order, and by rule what can be kept."""
+
+    jax: str
+    outcomes: tuple[Outcome, ...]
+    runs: Mapping[str, RuleRun]
+
+    @property
+    def failed(self) -> tuple[Outcome, ...]:
+        return tuple(outcome for outcome in self.outcomes if outcome.status is Status.FAILED)
+
+
+@dataclass(frozen=True, slots=True)
+class _Rule:
+    name: str
+    page: str
+    jax: SpecifierSet
+    titles: tuple[str, ...]
+    exception: str | None
+    message: str | None
+    cases: tuple[Case, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """A program of a case, its own or (with `fix`, the title in `rule.toml`) a fixed one, with the reason not to run it."""
+
+    case: Case
+    shown: str | None
+    fix: str | None
+    source: str
+    line: int
+    skipped: str | None
+
+
+def verify(
+    rules_dir: Path,
+    names: Sequence[str],
+    python: Path | None,
+    progress: Callable[[str, int, int], None],
+    limit: float = TIME_LIMIT,
+) -> VerifyReport:
+    """Run the cases of the rules called `names` (of all rules in `rules_dir`, if none) on `python` (this one, if None).
+
+    `progress` is told the rule that comes next, how many are done and how many there are. `limit` is in seconds and for one
+    process. Raises `VerifyError` with one sentence if a rule's files or the Python cannot be used; a program that does
+    not do what the page claims is an outcome, not an error.
+    """
+    rules = [_read_rule(folder) for folder in _folders(rules_dir, names)]
+    interpreter = Path(sys.executable) if python is None else python
+    installed = probe(interpreter, sorted(_modules(rules)))
+    outcomes: list[Outcome] = []
+    runs: dict[str, RuleRun] = {}
+    for done, rule in enumerate(rules):
+        progress(rule.name, done, len(rules))
+        parts = [part for case in rule.cases for part in _parts(rule, case, installed)]
+        answers = _answers(interpreter, parts, limit)
+        judged = [(part, _judge(rule, part, answers.get(index))) for index, part in enumerate(parts)]
+        outcomes += [outcome for _, outcome in judged]
+        consumers = frozenset(case.consumer for case in rule.cases if case.consumer)
+        runs[rule.name] = RuleRun(PLATFORM, installed.jax, consumers, _observations(judged, answers, installed))
+    return VerifyReport(installed.jax, tuple(outcomes), runs)
+
+
+def write_observed(rules_dir: Path, report: VerifyReport) -> tuple[Path, ...]:
+    """Bring every verified rule's `observed.json` up to date. Returns the files that changed.
+
+    A rule with a failed program is left as it is. Raises `VerifyError` for a file that cannot be used.
+    """
+    failed = {outcome.rule for outcome in report.failed}
+    changed: list[Path] = []
+    for name, run in report.runs.items():
+        path = rules_dir / name / OBSERVED_NAME
+        try:
+            if name not in failed and write_observations(path.parent, run):
+                changed.append(path)
+        except UnusableError as error:
+            raise VerifyError(f"{path}: {error}.") from None
+    return tuple(changed)
+
+
+def compare_observed(rules_dir: Path, report: VerifyReport) -> tuple[str, ...]:
+    """One sentence for each difference between the rules' `observed.json` and the run; none where they agree."""
+    sentences: list[str] = []
+    for name, run in report.runs.items():
+        path = rules_dir / name / OBSERVED_NAME
+        try:
+            sentences += [f"{path}: {clause}." for clause in differences(read_observations(path.parent), run)]
+        except UnusableError as error:
+            raise VerifyError(f"{path}: {error}.") from None
+    return tuple(sentences)
+
+
+def _folders(rules_dir: Path, names: Sequence[str]) -> list[Path]:
+    known = sorted(path.parent for path in rules_dir.glob("*/rule.toml"))
+    if not known:
+        raise VerifyError(f"{rules_dir} holds no rules: expected folders with a rule.toml.")
+    by_name = {folder.name: folder for folder in known}
+    for name in names:
+        if name not in by_name:
+            raise VerifyError(f"There is no rule called {name} in {rules_dir}; there are {', '.join(by_name)}.")
+    return [by_name[name] for name in names] if names else known
+
+
+def _read_rule(folder: Path) -> _Rule:
+    path = folder
+    try:
+        path = folder / "rule.toml"
+        table = read_toml(path)
+        jax, titles = SpecifierSet(table["jax"]), tuple(fix["title"] for fix in table["fix"])
+        path = folder / "record.json"
+        record: Mapping[str, Any] = read_json(path)
+        record = record.get("record", record)
+        path = folder / "cases.md"
+        cases = parse_cases(read_text(path), str(path))
+    except CasesError as error:
+        raise VerifyError(str(error)) from None
+    except UnusableError as error:
+        raise VerifyError(f"{path}: {error}.") from None
+    except (KeyError, TypeError, AttributeError, ValueError) as error:
+        raise VerifyError(f"{path} is no such file as the catalogue takes: {error}.") from None
+    return _Rule(folder.name, str(path), jax, titles, record.get("errorClass"), record.get("messagePattern"), cases)
+
+
+def _modules(rules: Iterable[_Rule]) -> set[str]:
+    """The importable names to ask for: what programs need and whose consumers' versions are kept."""
+    named = {"jax", "numpy"}
+    for case in (case for rule in rules for case in rule.cases):
+        named.update(case.needs, case.fix_needs, [case.consumer] if case.consumer else [])
+    return {name.partition(".")[0] for name in named} - {"cuda"}
+
+
+def _parts(rule: _Rule, case: Case, installed: Installed) -> list[_Part]:
+    runs_on = rule.jax if case.runs_on is None else SpecifierSet(case.runs_on)
+    skipped = _why_not(case, case.needs, runs_on, installed)
+    parts = [_Part(case, None, None, case.program, case.program_line, skipped)]
+    skipped = skipped or _why_not(case, case.fix_needs, runs_on, installed)
+    for fixed in case.fixes:
+        title = next((title for title in rule.titles if _shows(title, fixed.title)), None)
+        if title is None:
+            raise VerifyError(f"{rule.page}:{fixed.line - 1}: rule.toml has no fix that is shown as {fixed.title!r}.")
+        parts.append(_Part(case, fixed.title, title, fixed.source, fixed.line, skipped))
+    return parts
+
+
+def _shows(title: str, shown: str) -> bool:
+    """Whether `shown` is the title of `rule.toml` with its placeholders filled in."""
+    return re.fullmatch(".+".join(map(re.escape, re.split(r"\{\w+\}", title))), shown) is not None
+
+
+def _why_not(case: Case, needs: Iterable[str], runs_on: SpecifierSet, installed: Installed) -> str | None:
+    if not runs_on.contains(installed.jax, prereleases=True):
+        return f"it is for JAX {runs_on}, and this is JAX {installed.jax}"
+    if case.platform != PLATFORM:
+        return f"it needs the platform {case.platform}"
+    if case.processes != 1:
+        return f"it needs {case.processes} processes"
+    for name in needs:
+        if name == "cuda":
+            return "it needs a CUDA device"
+        if name.partition(".")[0] in installed.missing:
+            return f"{name} is not installed"
+    return "running a program does not show whether data were copied" if case.expect == "silent-copy" else None
+
+
+def _answers(python: Path, parts: Sequence[_Part], limit: float) -> dict[int, Answer]:
+    jobs: dict[int, list[Job]] = {}
+    for index, part in enumerate(parts):
+        if part.skipped is None:
+            fixed = part.fix is not None
+            marks = () if fixed else tuple(mark.line for mark in part.case.marks)
+            job = Job(
+                index, part.source, marks, part.case.result if fixed else None, part.case.value if fixed else None
+            )
+            jobs.setdefault(part.case.devices, []).append(job)
+    answers: dict[int, Answer] = {}
+    for devices, batch in jobs.items():
+        answers.update(run_jobs(python, devices, batch, limit))
+    return answers
+
+
+def _judge(rule: _Rule, part: _Part, answer: Answer | None) -> Outcome:
+    if answer is None:
+        status, detail = Status.NOT_OBSERVED, f"Not run: {part.skipped}."
+    else:
+        wrong = _wrong(rule, part, answer)
+        status = Status.OBSERVED if wrong is None else Status.FAILED
+        detail = _seen(answer) if wrong is None else f"{rule.page}:{wrong}"
+    return Outcome(rule.name, part.case.title, part.case.line, part.shown, status, detail)
+
+
+def _wrong(rule: _Rule, part: _Part, answer: Answer) -> str | None:
+    """What differs from the page, as a sentence that begins with the line of `cases.md`."""
+
+    def at(line: int) -> int:
+        return part.line + max(line, 1) - 1
+
+    if answer.died is not None:
+        return f"{at(1)}: the process {answer.died} while it ran this program."
+    marks = () if part.fix is not None else tuple(mark.line for mark in part.case.marks)
+    by_line = {raised.line: raised for raised in reversed(answer.raised)}
+    for raised in answer.raised:
+        if raised.line not in marks:
+            return f"{at(raised.line)}: this line is not marked, but raised {raised}."
+    for line in marks:
+        if line not in by_line:
+            return f"{at(line)}: this line is marked, but it raised nothing or was not reached."
+        if reason := _other_exception(rule, part.case, by_line[line]):
+            return f"{at(line)}: {reason}, but this line raised {by_line[line]}."
+    return f"{at(1)}: after the fix {answer.mismatch}." if answer.mismatch else None
+
+
+def _other_exception(rule: _Rule, case: Case, raised: Raised) -> str | None:
+    if raised.lost:
+        return None
+    expected = case.exception or rule.exception
+    if expected is not None and raised.exception != expected:
+        return f"expected {expected}"
+    pattern = case.message or (rule.message if expected == rule.exception else None)
+    if pattern is not None and not re.search(pattern, raised.message):
+        return f"expected a message that matches {pattern!r}"
+    return None
+
+
+def _seen(answer: Answer) -> str:
+    """What a program did that did what the page claims."""
+    raised = dict.fromkeys(str(one) for one in answer.raised if not one.lost)
+    return f"It raised {'; '.join(raised)}" if raised else "It ran to its end."
+
+
+def _observations(
+    judged: Sequence[tuple[_Part, Outcome]], answers: Mapping[int, Answer], installed: Installed
+) -> tuple[Observation, ...]:
+    """One observation a consumer: what the page's first observed case of it showed, and the fixes proven by any of them."""
+    kept: dict[str, Observation] = {}
+    for index, (part, outcome) in enumerate(judged):
+        consumer = part.case.consumer
+        if consumer is None or outcome.status is not Status.OBSERVED:
+            continue
+        if part.fix is None and consumer not in kept and answers[index].raised:
+            first = answers[index].raised[0]
+            version = installed.version_of(consumer)
+            kept[consumer] = Observation(
+                PLATFORM, installed.jax, consumer, version, part.case.expect, first.exception, first.message, ()
+            )
+        elif part.fix is not None and consumer in kept and part.fix not in kept[consumer].fixed:
+            kept[consumer] = replace(kept[consumer], fixed=(*kept[consumer].fixed, part.fix))
+    return tuple(kept.values())
