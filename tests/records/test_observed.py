@@ -12,7 +12,7 @@ import pytest
 from shardlint.records.catalogue import Observation
 from shardlint.records.observed import RuleRun
 from shardlint.verify import Outcome, Status, VerifyReport, compare_observed, write_observed
-from shardlint.verify_process import VerifyError
+from shardlint.verify.process import VerifyError
 
 SEEN = Observation("cpu", "0.10.2", "lib.take", "1.0", "raises", "BufferError", "only one", ("Gather",))
 

@@ -3,71 +3,89 @@
 from __future__ import annotations
 
 import ast
-from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 
 from shardlint.check import Analysis, Snapshot, analyse
-from shardlint.fixes import imports
-from shardlint.fixes.edits import OverlapError, apply
-from shardlint.fixes.rewrite import NoFitError, Site, rewrite
-from shardlint.fixes.surroundings import Import, Surroundings
-from shardlint.model import Finding, Fix, Safety
+from shardlint.fixes.combine import apart, combined
+from shardlint.fixes.fitting import NoFitError
+from shardlint.fixes.intent import Intent
+from shardlint.fixes.module import Module
+from shardlint.fixes.names import Names
+from shardlint.fixes.proof import proven
+from shardlint.fixes.rewrite import Plan, Site, plan
+from shardlint.fixes.surroundings import Surroundings
+from shardlint.fixes.unused import is_exported, removed, uses
+from shardlint.model import Edit, Finding, Fix, Safety
 from shardlint.placement import table
 from shardlint.placement.machine import Event
 from shardlint.records.catalogue import FixSpec, Rule
 from shardlint.records.template import TemplateError, compile_example
 from shardlint.rules.matching import matches, shown_span, title
-from shardlint.text import Text
 
-_MOST_REPAIRS = 500
+_SAFE = frozenset({Safety.SAFE})
+_Repair = tuple[Fix, Analysis]
 
 
 def repairs(snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:
     """The repairs of `finding`, best first. Each parses, clears the finding and makes no new one. Notebooks have none yet."""
-    return _repairs(snapshot, analyse(snapshot), finding)
+    return tuple(fix for fix, _ in _repairs(snapshot, analyse(snapshot), finding, frozenset(Safety)))
 
 
 def fix_all(snapshot: Snapshot) -> tuple[str, tuple[Fix, ...]]:
     """The text with every safe repair made, and the repairs in the order in which they were made.
 
-    One repair is made at a time and the file is checked again, until nothing safe is left: no two can meet.
+    What can be made together is, and the file is checked again, until nothing safe is left. Each time leaves fewer findings,
+    so there is an end.
     """
     done: list[Fix] = []
-    for _ in range(_MOST_REPAIRS):
-        analysis = analyse(snapshot)
-        fix = next(
-            (
-                fix
-                for finding in analysis.report.findings
-                for fix in _repairs(snapshot, analysis, finding)
-                if fix.safety is Safety.SAFE
-            ),
-            None,
-        )
-        if fix is None:
-            break
-        done.append(fix)
-        snapshot = replace(snapshot, text=Text(apply(snapshot.text.source, fix.edits)))
+    analysis = analyse(snapshot)
+    while (made := _many_safe(snapshot, analysis) or _first_safe(snapshot, analysis)) is not None:
+        fixes, analysis = made
+        done += fixes
+        snapshot = replace(snapshot, text=analysis.tree.text)
     return snapshot.text.source, tuple(done)
 
 
-def _repairs(snapshot: Snapshot, analysis: Analysis, finding: Finding) -> tuple[Fix, ...]:
-    rule = snapshot.catalogue.rules.get(finding.rule)
-    event = None if rule is None else _event(analysis, finding, rule)
-    if rule is None or event is None or snapshot.text.cells:
-        return ()
-    if isinstance(event.place.node, ast.alias):
-        fix = _without_import(snapshot, analysis, event, rule)
-        return () if fix is None or not _proven(snapshot, analysis, finding, fix) else (fix,)
-    site = _site(snapshot, analysis, event)
-    found: list[Fix] = []
-    for spec in rule.fixes:
-        fix = _fix(spec, rule, event, site, analysis)
-        if fix is None or any(fix.edits == other.edits for other in found):
-            continue
-        if _proven(snapshot, analysis, finding, fix):
-            found.append(fix)
-    return tuple(found)
+def _many_safe(snapshot: Snapshot, analysis: Analysis) -> tuple[list[Fix], Analysis] | None:
+    """The first safe repair of every finding, as far as these do not meet, if they hold together."""
+    module = _module(snapshot, analysis)
+    repaired: list[Finding] = []
+    fixes: list[Fix] = []
+    plans: list[Plan] = []
+    for finding in analysis.report.findings:
+        for fix, made in _fixes(snapshot, analysis, finding, module, _SAFE):
+            if apart(made, plans):
+                repaired.append(finding)
+                fixes.append(fix)
+                plans.append(made)
+            break
+    edits = combined(plans, module) if len(plans) > 1 else None
+    after = None if edits is None else proven(snapshot, analysis, repaired, edits)
+    return None if after is None else (fixes, after)
+
+
+def _first_safe(snapshot: Snapshot, analysis: Analysis) -> tuple[list[Fix], Analysis] | None:
+    found = (made for finding in analysis.report.findings for made in _repairs(snapshot, analysis, finding, _SAFE))
+    return next((([fix], after) for fix, after in found), None)
+
+
+def _repairs(snapshot: Snapshot, analysis: Analysis, finding: Finding, wanted: frozenset[Safety]) -> Iterator[_Repair]:
+    """The repairs of the wanted safety, each with the analysis of the text that it makes."""
+    module = _module(snapshot, analysis)
+    seen: list[tuple[Edit, ...]] = []
+    for fix, made in _fixes(snapshot, analysis, finding, module, wanted):
+        edits = combined([made], module)
+        if edits is not None and edits not in seen:
+            after = proven(snapshot, analysis, [finding], edits)
+            if after is not None:
+                seen.append(edits)
+                yield replace(fix, edits=edits), after
+
+
+def _module(snapshot: Snapshot, analysis: Analysis) -> Module:
+    is_package = snapshot.path.replace("\\", "/").endswith("__init__.py")
+    return Module(analysis.tree, table.load(), is_package)
 
 
 def _event(analysis: Analysis, finding: Finding, rule: Rule) -> Event | None:
@@ -84,35 +102,47 @@ def _event(analysis: Analysis, finding: Finding, rule: Rule) -> Event | None:
     )
 
 
-def _site(snapshot: Snapshot, analysis: Analysis, event: Event) -> Site:
+def _fixes(
+    snapshot: Snapshot, analysis: Analysis, finding: Finding, module: Module, wanted: frozenset[Safety]
+) -> Iterator[tuple[Fix, Plan]]:
+    """The repairs of the wanted safety that fit, not yet proven."""
+    rule = snapshot.catalogue.rules.get(finding.rule)
+    event = None if rule is None else _event(analysis, finding, rule)
+    if rule is None or event is None or snapshot.text.cells:
+        return
+    if isinstance(event.place.node, ast.alias):
+        found = _without_import(event, module) if Safety.SAFE in wanted else None
+        if found is not None:
+            name, made = found
+            yield Fix(rule.name, f"Remove the import of {name}, which nothing uses", Safety.SAFE, made.edits), made
+        return
+    site = _site(event, module)
+    for spec in rule.fixes:
+        made = _plan(spec, event, site, analysis) if spec.safety in wanted else None
+        if made is not None:
+            yield Fix(rule.name, title(spec.title, event), spec.safety, made.edits), made
+
+
+def _site(event: Event, module: Module) -> Site:
     """Where to repair. The use of a removed name is repaired at the call that it is the function of."""
     chunk, node = event.place.chunk, event.place.node
     assert isinstance(node, ast.expr)
     operand = event.operand.node if event.operand is not None else None
-    around = Surroundings(analysis.tree, table.load(), chunk, node)
-    if event.protocol == "name" and isinstance(around.parent, ast.Call) and around.parent.func is node:
-        node = around.parent
-    return Site(
-        analysis.tree,
-        table.load(),
-        chunk,
-        node,
-        operand if isinstance(operand, ast.expr) else None,
-        snapshot.path.replace("\\", "/").endswith("__init__.py"),
-    )
+    parent = Surroundings(module, chunk, node).parent
+    if event.protocol == "name" and isinstance(parent, ast.Call) and parent.func is node:
+        node = parent
+    return Site(module, chunk, node, operand if isinstance(operand, ast.expr) else None)
 
 
-def _fix(spec: FixSpec, rule: Rule, event: Event, site: Site, analysis: Analysis) -> Fix | None:
+def _plan(spec: FixSpec, event: Event, site: Site, analysis: Analysis) -> Plan | None:
     if spec.when.get("consumed-by") == "importer" and not _consumed_by_importer(site, analysis):
         return None
     if event.consumer not in spec.when.get("consumer", (event.consumer,)):
         return None
     try:
-        template = compile_example(spec.example)
-        edits = rewrite(template, site)
+        return plan(compile_example(spec.example), site)
     except (TemplateError, NoFitError):
         return None
-    return Fix(rule.name, title(spec.title, event), spec.safety, edits)
 
 
 def _consumed_by_importer(site: Site, analysis: Analysis) -> bool:
@@ -126,30 +156,19 @@ def _consumed_by_importer(site: Site, analysis: Analysis) -> bool:
     )
 
 
-def _without_import(snapshot: Snapshot, analysis: Analysis, event: Event, rule: Rule) -> Fix | None:
-    """An import of a removed name goes once nothing uses it any more."""
+def _without_import(event: Event, module: Module) -> tuple[str, Plan] | None:
+    """An import of a removed name goes once nothing uses it any more: its name, and how."""
     alias = event.place.node
-    around = Surroundings(analysis.tree, table.load(), event.place.chunk, alias)
-    item = next((item for item in _all_imports(around) if item.alias.node is alias), None)
-    if item is None or imports.uses(analysis.tree, item.name) or snapshot.path.endswith("__init__.py"):
-        return None
-    edit = imports.removed(item, analysis.tree)
-    return Fix(rule.name, f"Remove the import of {item.name}, which nothing uses", Safety.SAFE, (edit,))
-
-
-def _all_imports(around: Surroundings) -> tuple[Import, ...]:
-    return around.imports
-
-
-def _proven(snapshot: Snapshot, analysis: Analysis, finding: Finding, fix: Fix) -> bool:
-    """Whether the repaired text parses as well as before, lacks the finding and has no new one."""
-    try:
-        text = apply(snapshot.text.source, fix.edits)
-    except OverlapError:
-        return False
-    after = analyse(replace(snapshot, text=Text(text)))
-    if len(after.tree.broken) > len(analysis.tree.broken):
-        return False
-    old = Counter(item.rule for item in analysis.report.findings)
-    new = Counter(item.rule for item in after.report.findings)
-    return new[finding.rule] < old[finding.rule] and all(new[rule] <= old[rule] for rule in new)
+    around = Surroundings(module, event.place.chunk, alias)
+    for scope in Names(around).scopes:
+        bindings = (binding for found in scope.names.values() for binding in found)
+        item = next((b.item for b in bindings if b.item is not None and b.item.alias.node is alias), None)
+        if (
+            item is not None
+            and not module.is_package
+            and not is_exported(item)
+            and not uses(item.name, scope.owner, module)
+        ):
+            [gone] = removed([item], module.tree)
+            return item.name, Plan(gone.edits, Intent(left={gone.statement: gone.left}))
+    return None

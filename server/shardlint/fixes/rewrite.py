@@ -1,294 +1,196 @@
-"""Applying a template at a hand-off: binding its holes to the program's expressions and writing the edits."""
+"""Applying a template at a hand-off: what is to become of the program, and the edits that make just that of its text."""
 
 from __future__ import annotations
 
 import ast
-import copy
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass, replace
 
-from shardlint.fixes import imports
-from shardlint.fixes.edits import ordered
-from shardlint.fixes.surroundings import Surroundings
+from shardlint.fixes import keywords, writing
+from shardlint.fixes.edits import OverlapError, apply, ordered
+from shardlint.fixes.evaluation import bound_in, has_effects, objection
+from shardlint.fixes.fitting import Fit, NoFitError, fit
+from shardlint.fixes.insertion import inlined, statement_to_precede
+from shardlint.fixes.intent import Intent, realised
+from shardlint.fixes.module import Module
+from shardlint.fixes.names import Names
+from shardlint.fixes.spelling import Speller
+from shardlint.fixes.surroundings import Surroundings, ahead
 from shardlint.model import Edit
-from shardlint.placement.table import Table
 from shardlint.records.template import Template
-from shardlint.syntax.tree import Chunk, Place, Tree
-from shardlint.text import Span
-
-_ATOMS = (ast.Name, ast.Attribute, ast.Call, ast.Subscript, ast.List, ast.Dict, ast.Set, ast.ListComp, ast.JoinedStr)
-_SIMPLE = (ast.Assign, ast.AnnAssign, ast.AugAssign, ast.Expr, ast.Return)
-_MAY_NOT_RUN = (
-    ast.Lambda,
-    ast.IfExp,
-    ast.BoolOp,
-    ast.ListComp,
-    ast.SetComp,
-    ast.DictComp,
-    ast.GeneratorExp,
-    ast.NamedExpr,
-)
-
-
-class NoFitError(Exception):
-    """The template does not fit here; the message is a clause that says why."""
+from shardlint.syntax.tree import Chunk, Tree, parse
+from shardlint.text import Text
 
 
 @dataclass(frozen=True)
 class Site:
     """The hand-off to repair: its whole expression and what is handed over."""
 
-    tree: Tree
-    table: Table
+    module: Module
     chunk: Chunk
     node: ast.expr
     operand: ast.expr | None
-    is_package: bool
+
+    def names(self, node: ast.expr) -> Names:
+        return Names(Surroundings(self.module, self.chunk, node))
 
 
-def rewrite(template: Template, site: Site) -> tuple[Edit, ...]:
-    """The edits that do at `site` what the template's example does. Raises `NoFitError`."""
-    return _Rewriter(template, site).edits()
+@dataclass(frozen=True)
+class Plan:
+    """A repair: its edits, what they mean to make of the tree, and the names that they take away, with what was in sight."""
+
+    edits: tuple[Edit, ...]
+    intent: Intent
+    gone: tuple[tuple[ast.Name, Names], ...] = ()
 
 
-class _Rewriter:
-    def __init__(self, template: Template, site: Site) -> None:
-        self._template = template
-        self._site = site
-        self._new_imports: dict[str, Edit] = {}
+def plan(template: Template, site: Site) -> Plan:
+    """What does at `site` what the template's example does, imports that it makes needless aside. Raises `NoFitError`."""
+    try:
+        for edits, intent, gone in _ways(template, site):
+            made = ordered(edits)
+            if is_exact(made, intent, site.module.tree):
+                return Plan(made, intent, tuple(gone))
+    except (RecursionError, ValueError):  # nested too deeply, or a number too large to be written down
+        raise NoFitError("the code is too large") from None
+    raise NoFitError("there is no room for the change")
 
-    def edits(self) -> tuple[Edit, ...]:
-        template = self._template
-        if template.keywords:
-            return self._changed_keywords(template.keywords)
-        node, holes = self._target()
-        around = Surroundings(self._site.tree, self._site.table, self._site.chunk, node)
-        renamed = {name: around.fresh(name) for name, _ in template.inserted}
-        made = self._replaced(node, template.replacement, holes, renamed, around)
-        if template.inserted:
-            made.extend(self._inserted(holes, renamed, around))
-        made.extend(self._new_imports.values())
-        if not self._site.is_package:
-            gone = _outside_holes(node, holes)
-            new_text = " ".join(edit.text for edit in made)
-            made.extend(imports.removed(item, self._site.tree) for item in imports.needless(around, gone, new_text))
-        return ordered(made)
 
-    def _target(self) -> tuple[ast.expr, dict[str, ast.expr]]:
-        """The expression to replace and what the holes stand for."""
-        pattern, operand = self._template.pattern, self._site.operand
-        if self._template.operand_only and isinstance(pattern, ast.Name):
-            if operand is None:
-                raise NoFitError("it cannot be seen which argument is handed over")
-            return operand, {pattern.id: operand}
-        for node in (operand, self._site.node):
-            holes: dict[str, ast.expr] = {}
-            if node is not None and self._matches(pattern, node, holes):
-                return node, holes
+def is_exact(edits: Sequence[Edit], intent: Intent, tree: Tree) -> bool:
+    """Whether the edits make just that of the text."""
+    try:
+        text = apply(tree.text.source, edits)
+    except OverlapError:
+        return False
+    return realised(intent, tree, parse(Text(text), tree))
+
+
+_Way = tuple[list[Edit], Intent, list[tuple[ast.Name, Names]]]
+
+
+def _ways(template: Template, site: Site) -> Iterator[_Way]:
+    if template.keywords:
+        yield from _keyword_ways(template, site)
+        return
+    found = fit(template, site.node, site.operand, site.names(site.node))
+    if found is None:
         raise NoFitError("the code is written in another way than the example")
-
-    def _matches(self, pattern: ast.expr, node: ast.expr, holes: dict[str, ast.expr]) -> bool:
-        if isinstance(pattern, ast.Name) and pattern.id not in self._template.modules:
-            known = holes.setdefault(pattern.id, node)
-            return known is node or ast.dump(known) == ast.dump(node)
-        wanted = self._dotted(pattern)
-        if wanted is not None:
-            around = Surroundings(self._site.tree, self._site.table, self._site.chunk, self._site.node)
-            return around.meaning(node) == wanted
-        match pattern, node:
-            case ast.Attribute(), ast.Attribute() if pattern.attr == node.attr:
-                return self._matches(pattern.value, node.value, holes)
-            case ast.Call(), ast.Call() if len(pattern.args) == len(node.args) and len(pattern.keywords) == len(
-                node.keywords
-            ):
-                named = {keyword.arg: keyword.value for keyword in node.keywords}
-                return (
-                    self._matches(pattern.func, node.func, holes)
-                    and all(self._matches(a, b, holes) for a, b in zip(pattern.args, node.args, strict=True))
-                    and all(k.arg in named and self._matches(k.value, named[k.arg], holes) for k in pattern.keywords)
-                )
-            case ast.Constant(), ast.Constant():
-                return pattern.value == node.value and type(pattern.value) is type(node.value)
-            case _:
-                return False
-
-    def _dotted(self, node: ast.expr) -> str | None:
-        """The canonical name of a dotted library name of the example."""
-        parts: list[str] = []
-        while isinstance(node, ast.Attribute):
-            parts.append(node.attr)
-            node = node.value
-        if not isinstance(node, ast.Name) or node.id not in self._template.modules:
-            return None
-        return self._site.table.canonical(".".join([self._template.modules[node.id], *reversed(parts)]))
-
-    def _replaced(
-        self,
-        node: ast.expr,
-        replacement: ast.expr,
-        holes: Mapping[str, ast.expr],
-        renamed: Mapping[str, str],
-        around: Surroundings,
-    ) -> list[Edit]:
-        """The edits that turn `node` into the replacement; a hole that stays where it was is not touched."""
-        whole = self._span(node)
-        text, kept = self._written(replacement, holes, renamed, around)
-        if (len(kept) == 1 and node is not self._site.node) or len(kept) == 1:
-            hole, marker = next(iter(kept.items()))
-            bound = self._span(holes[hole])
-            prefix, _, suffix = text.partition(marker)
-            if whole.start <= bound.start and bound.end <= whole.end and suffix.count(marker) == 0:
-                prefix, suffix = self._bracketed(prefix, suffix, holes[hole], node, around)
-                ends = [Edit(Span(whole.start, bound.start), prefix), Edit(Span(bound.end, whole.end), suffix)]
-                return [edit for edit in ends if edit.text or edit.span.start < edit.span.end]
-        for hole, marker in kept.items():
-            text = text.replace(marker, self._source(holes[hole]))
-        return [Edit(whole, text)]
-
-    def _bracketed(
-        self, prefix: str, suffix: str, bound: ast.expr, node: ast.expr, around: Surroundings
-    ) -> tuple[str, str]:
-        """Brackets where the expression in the hole would otherwise fall apart in its new place."""
-        stands_alone = prefix == "" and suffix == ""
-        holder = around.path[1] if len(around.path) > 1 else None
-        apart = isinstance(holder, ast.Call | ast.keyword) and getattr(holder, "func", None) is not node
-        open_line = "\n" in self._source(bound) or "\r" in self._source(bound)
-        whole_value = isinstance(holder, ast.Assign | ast.Return | ast.Expr) and not open_line
-        touches = suffix.startswith((".", "["))
-        if isinstance(bound, _ATOMS) or (isinstance(bound, ast.Tuple) and self._source(bound).startswith("(")):
-            return prefix, suffix
-        if isinstance(bound, ast.Constant) and not touches:
-            return prefix, suffix
-        if touches or (stands_alone and not (apart or whole_value)) or isinstance(bound, ast.NamedExpr | ast.Yield):
-            return prefix + "(", ")" + suffix
-        return prefix, suffix
-
-    def _written(
-        self,
-        replacement: ast.expr,
-        holes: Mapping[str, ast.expr],
-        renamed: Mapping[str, str],
-        around: Surroundings,
-    ) -> tuple[str, dict[str, str]]:
-        """The replacement as text, with markers for its holes, and which marker stands for which hole."""
-        used = {
-            name.id: f"__hole_{name.id}__"
-            for name in ast.walk(replacement)
-            if isinstance(name, ast.Name) and name.id in holes
-        }
-        filler = _Filler({**renamed, **used}, lambda node: self._spelled(node, around))
-        text = ast.unparse(filler.visit(copy.deepcopy(replacement)))
-        if any(text.count(marker) > 1 and not isinstance(holes[hole], ast.Name) for hole, marker in used.items()):
-            raise NoFitError("the expression would be evaluated more than once")
-        return text, used
-
-    def _spelled(self, node: ast.expr, around: Surroundings) -> ast.expr | None:
-        """A library name in the program's own spelling, None for any other; its import is added where there is none."""
-        name = self._dotted(node)
-        if name is None:
-            return None
-        spelled = around.spelled(name)
-        if spelled is None:
-            top = name.partition(".")[0]
-            alias = {"numpy": "np"}.get(top, top)
-            if around.taken(alias) and not self._only_a_module(alias, around):
-                raise NoFitError(f"the name `{alias}` is taken, so {top} cannot be imported")
-            statement = f"import {top}" + (f" as {alias}" if alias != top else "")
-            self._new_imports.setdefault(statement, imports.added(statement, self._site.tree))
-            spelled = alias + name.removeprefix(top)
-        return ast.parse(spelled, mode="eval").body
-
-    def _only_a_module(self, alias: str, around: Surroundings) -> bool:
-        """Whether the word occurs in the file only as the head of a module's name in imports and dotted names."""
-        bound = {item.name for item in around.imports}
-        tree = self._site.tree
-        for chunk in tree.chunks:
-            for root in chunk.body:
-                for node in ast.walk(root):
-                    if isinstance(node, ast.Name) and node.id == alias:
-                        return False
-                    if isinstance(node, ast.arg) and node.arg == alias:
-                        return False
-                    if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef) and node.name == alias:
-                        return False
-        return alias not in bound
-
-    def _inserted(self, holes: Mapping[str, ast.expr], renamed: Mapping[str, str], around: Surroundings) -> list[Edit]:
-        """The assignments ahead of the statement. They run before all of it, so what they evaluate must not matter there."""
-        statement = next((part for part in around.path if isinstance(part, ast.stmt)), None)
-        between = around.path[: around.path.index(statement)] if statement is not None else ()
-        if not isinstance(statement, _SIMPLE) or any(isinstance(part, _MAY_NOT_RUN) for part in between):
-            raise NoFitError("no statement can be put ahead of this expression")
-        for bound in holes.values():
-            if any(isinstance(part, ast.Call | ast.Await | ast.NamedExpr) for part in ast.walk(bound)):
-                raise NoFitError("the expression would be evaluated earlier than it is now")
-        text, span = self._site.tree.text, self._span(statement)
-        start = text.line_starts[text.line_of(span.start)]
-        indent = text.source[start : span.start]
-        if indent.strip():
-            raise NoFitError("the statement shares its line with another")
-        lines: list[str] = []
-        for name, value in self._template.inserted:
-            written, kept = self._written(value, holes, renamed, around)
-            for hole, marker in kept.items():
-                written = written.replace(marker, self._source(holes[hole]))
-            lines.append(f"{indent}{renamed[name]} = {written}{text.newline}")
-        return [Edit(Span(start, start), "".join(lines))]
-
-    def _changed_keywords(self, changes: Mapping[str, ast.expr | None]) -> tuple[Edit, ...]:
-        call = self._site.node
-        if not isinstance(call, ast.Call):
-            raise NoFitError("this is no call")
-        made: list[Edit] = []
-        for name, value in changes.items():
-            keyword = next((keyword for keyword in call.keywords if keyword.arg == name), None)
-            if keyword is None:
-                raise NoFitError(f"the call has no `{name}=`")
-            if value is not None and not isinstance(value, ast.Constant):
-                raise NoFitError(f"the example gives `{name}=` something other than a literal")
-            if value is not None:
-                made.append(Edit(self._span(keyword.value), ast.unparse(value)))
-            else:
-                made.append(Edit(self._keyword_with_comma(call, keyword), ""))
-        return ordered(made)
-
-    def _keyword_with_comma(self, call: ast.Call, keyword: ast.keyword) -> Span:
-        parts: list[ast.expr | ast.keyword] = [*call.args, *call.keywords]
-        spans = sorted((self._span(part) for part in parts), key=lambda span: span.start)
-        here = self._span(keyword)
-        index = spans.index(here)
-        if index > 0:
-            return Span(spans[index - 1].end, here.end)
-        return Span(here.start, spans[1].start) if len(spans) > 1 else here
-
-    def _span(self, node: ast.expr | ast.stmt | ast.keyword) -> Span:
-        return self._site.tree.span(Place(self._site.chunk, node))
-
-    def _source(self, node: ast.expr) -> str:
-        return self._site.tree.text.slice(self._span(node))
+    names = site.names(found.node)
+    if template.inserted:
+        try:
+            anchor = statement_to_precede(template, found, names)
+        except NoFitError:
+            again = inlined(template, found, names.around.parent)
+            if again is None:
+                raise
+            yield from _expression_ways(template, replace(found, replacement=again), names)
+        else:
+            yield from _statement_ways(template, found, anchor, names)
+    else:
+        yield from _expression_ways(template, found, names)
 
 
-class _Filler(ast.NodeTransformer):
-    """Writes names anew: given ones by a mapping, library names by a function that knows the program's spelling."""
-
-    def __init__(self, names: Mapping[str, str], spell: Callable[[ast.expr], ast.expr | None]) -> None:
-        self._names = names
-        self._spell = spell
-
-    def visit_Name(self, node: ast.Name) -> ast.expr:
-        if node.id in self._names:
-            return ast.Name(self._names[node.id], ast.Load())
-        return self._spell(node) or node
-
-    def visit_Attribute(self, node: ast.Attribute) -> ast.AST:
-        return self._spell(node) or self.generic_visit(node)
+def _expression_ways(template: Template, found: Fit, names: Names) -> Iterator[_Way]:
+    """Another expression in the place of one."""
+    _refuse(objection(found.pattern, [found.replacement], found.holes))
+    speller = Speller(template, names)
+    speller.check([found.replacement], found.holes)
+    parts, order = writing.pieces(found.replacement, found.holes, {}, speller)
+    swap: dict[ast.AST, ast.AST] = {found.node: writing.filled(found.replacement, found.holes, speller)}
+    gone = [(name, names) for name in _outside_holes(found)]
+    for edits in writing.ways(found.node, parts, order, found.holes, names.around):
+        yield [*_new_imports(speller), *edits], Intent(swap, _ahead(speller)), gone
 
 
-def _outside_holes(node: ast.expr, holes: Mapping[str, ast.expr]) -> list[ast.AST]:
-    """The parts of `node` that a replacement takes away: all of it but what the holes hold."""
-    held = set(holes.values())
-    parts: list[ast.AST] = []
-    stack: list[ast.AST] = [node]
+def _statement_ways(template: Template, found: Fit, anchor: ast.stmt, names: Names) -> Iterator[_Way]:
+    """New assignments ahead of a statement, and their names in it."""
+    values = [value for _, value in template.inserted]
+    _refuse(objection(found.pattern, [*values, found.replacement], found.holes))
+    speller = Speller(template, names)
+    expressions = [*values, found.replacement]
+    own = _own_names(template, expressions, names)
+    speller.check(expressions, {*found.holes, *own})
+    renamed: dict[str, ast.expr] = {name: ast.Name(fresh, ast.Load()) for name, fresh in own.items()}
+    swap: dict[ast.AST, ast.AST] = {found.node: writing.filled(found.replacement, {**found.holes, **renamed}, speller)}
+    made: list[ast.stmt] = []
+    lines: list[str] = []
+    for name, value in template.inserted:
+        made.append(
+            ast.Assign([ast.Name(own[name], ast.Store())], writing.filled(value, {**found.holes, **renamed}, speller))
+        )
+        parts, order = writing.pieces(value, found.holes, renamed, speller)
+        lines.append(f"{own[name]} = {writing.joined(parts, order, found.holes, names.around)}")
+    if {added.name for added in speller.added} & set(own.values()):
+        raise NoFitError("a new import has the name of a new variable")
+    room = ahead(anchor, lines, names.around)
+    if room is None:
+        raise NoFitError("there is no room for a statement ahead of this one")
+    parts, order = writing.pieces(found.replacement, found.holes, renamed, speller)
+    before = _ahead(speller)
+    before[anchor] = [*before.get(anchor, ()), *made]
+    gone = [(name, names) for name in _outside_holes(found)]
+    for edits in writing.ways(found.node, parts, order, found.holes, names.around):
+        yield [*_new_imports(speller), room, *edits], Intent(swap, before), gone
+
+
+def _own_names(template: Template, expressions: Sequence[ast.expr], names: Names) -> dict[str, str]:
+    """Names for the new variables that neither the file nor the example has; a name given twice stays one."""
+    taken = {node.id for expression in expressions for node in ast.walk(expression) if isinstance(node, ast.Name)}
+    taken |= {name for expression in expressions for name in bound_in(expression)}
+    fresh: dict[str, str] = {}
+    for name, _ in template.inserted:
+        wanted = name.partition("#")[0]
+        fresh.setdefault(wanted, names.around.fresh(wanted, taken | set(fresh.values())))
+    return {name: fresh[name.partition("#")[0]] for name, _ in template.inserted}
+
+
+def _keyword_ways(template: Template, site: Site) -> Iterator[_Way]:
+    """Other keyword arguments of a call."""
+    call = site.node
+    if not isinstance(call, ast.Call):
+        raise NoFitError("this is no call")
+    names = site.names(call)
+    pattern = template.changes[0][0]
+    shown = {keyword.arg for keyword in pattern.keywords} if isinstance(pattern, ast.Call) else set[str | None]()
+    given = {keyword.arg: keyword.value for keyword in call.keywords}
+    for name in template.keywords:
+        if (name in given) != (name in shown) or (name not in given and None in given):
+            raise NoFitError(f"the call has {'' if name in given else 'no '}`{name}=`, other than the example")
+        if name in given and has_effects(given[name]):
+            raise NoFitError("an expression would no longer be evaluated")
+    speller = Speller(template, names)
+    speller.check([value for value in template.keywords.values() if value is not None], ())
+    changes = {
+        name: None if value is None else writing.filled(value, {}, speller) for name, value in template.keywords.items()
+    }
+    swap: dict[ast.AST, ast.AST] = {call: keywords.changed_call(call, changes)}
+    made = writing.in_strings(keywords.edits(call, changes, names.around), names.around)
+    if made is not None:
+        yield [*_new_imports(speller), *made], Intent(swap, _ahead(speller)), []
+
+
+def _refuse(reason: str | None) -> None:
+    if reason is not None:
+        raise NoFitError(reason)
+
+
+def _new_imports(speller: Speller) -> list[Edit]:
+    return [added.edit for added in speller.added]
+
+
+def _ahead(speller: Speller) -> dict[ast.AST, Sequence[ast.stmt]]:
+    """The new imports by the statements that they come to stand ahead of."""
+    before: dict[ast.AST, Sequence[ast.stmt]] = {}
+    for added in speller.added:
+        before[added.before] = [*before.get(added.before, ()), added.statement]
+    return before
+
+
+def _outside_holes(found: Fit) -> list[ast.Name]:
+    """The names that a replacement takes away: all in the expression but what the holes hold."""
+    held = set(found.holes.values())
+    parts: list[ast.Name] = []
+    stack: list[ast.AST] = [found.node]
     while stack:
         part = stack.pop()
         if part in held:

@@ -1,0 +1,43 @@
+"""Whether a repair may be offered: what it makes of the text is checked like any other text."""
+
+from __future__ import annotations
+
+import warnings
+from collections import Counter
+from collections.abc import Sequence
+from dataclasses import replace
+
+from shardlint.check import Analysis, Snapshot, analyse
+from shardlint.fixes.edits import OverlapError, apply
+from shardlint.model import Edit, Finding
+from shardlint.text import Text
+
+
+def proven(
+    snapshot: Snapshot, analysis: Analysis, repaired: Sequence[Finding], edits: Sequence[Edit]
+) -> Analysis | None:
+    """The analysis of the repaired text, if that compiles as well as before, lacks the findings and has no new one."""
+    try:
+        text = apply(snapshot.text.source, edits)
+    except OverlapError:
+        return None
+    if _compiles(snapshot.text.source) and not _compiles(text):
+        return None
+    after = analyse(replace(snapshot, text=Text(text)))
+    if len(after.tree.broken) > len(analysis.tree.broken):
+        return None
+    old = Counter(item.rule for item in analysis.report.findings)
+    new = Counter(item.rule for item in after.report.findings)
+    gone = Counter(finding.rule for finding in repaired)
+    return after if all(new[rule] <= old[rule] - gone[rule] for rule in new | gone) else None
+
+
+def _compiles(source: str) -> bool:
+    """Whether Python takes the text: the parser alone does not see a `__future__` import that comes too late. Runs nothing."""
+    try:
+        with warnings.catch_warnings():
+            warnings.simplefilter("ignore")
+            compile(source, "<repair>", "exec", dont_inherit=True)
+    except (SyntaxError, ValueError, RecursionError, MemoryError):
+        return False
+    return True
