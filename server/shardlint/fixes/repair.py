@@ -18,6 +18,7 @@ from shardlint.fixes.surroundings import Surroundings
 from shardlint.fixes.unused import is_exported, removed, uses
 from shardlint.model import Edit, Finding, Fix, Safety
 from shardlint.placement import table
+from shardlint.placement.domain import Capsule
 from shardlint.placement.machine import Event
 from shardlint.records.catalogue import FixSpec, Rule
 from shardlint.records.template import TemplateError, compile_example
@@ -117,8 +118,10 @@ def _fixes(
             yield Fix(rule.name, f"Remove the import of {name}, which nothing uses", Safety.SAFE, made.edits), made
         return
     site = _site(event, module)
+    sites = [one for one in (site, _where_named(event, site)) if one is not None]
     for spec in rule.fixes:
-        made = _plan(spec, event, site, analysis) if spec.safety in wanted else None
+        plans = (_plan(spec, event, one, analysis) for one in sites if spec.safety in wanted)
+        made = next((plan for plan in plans if plan is not None), None)
         if made is not None:
             yield Fix(rule.name, title(spec.title, event), spec.safety, made.edits), made
 
@@ -132,6 +135,26 @@ def _site(event: Event, module: Module) -> Site:
     if event.protocol == "name" and isinstance(parent, ast.Call) and parent.func is node:
         node = parent
     return Site(module, chunk, node, operand if isinstance(operand, ast.expr) else None)
+
+
+def _where_named(event: Event, site: Site) -> Site | None:
+    """Where the capsule that is handed over was made, if it got a name there that is bound once and used here alone."""
+    steps = event.trace.steps() if isinstance(event.value, Capsule) and event.trace is not None else []
+    operand = site.operand
+    if len(steps) != 1 or not isinstance(operand, ast.Name):
+        return None
+    place, _ = steps[0]
+    names = site.names(operand)
+    scope = names.scope_of(operand.id)
+    if place.chunk is not site.chunk or not isinstance(place.node, ast.expr) or scope is None:
+        return None
+    match Surroundings(site.module, place.chunk, place.node).parent:
+        case ast.Assign(targets=[ast.Name(id=name)]) if name == operand.id:
+            mentions = uses(name, scope.owner, site.module)  # where it is bound, and here
+            once = len(scope.names[name]) == 1 and mentions == 2
+            return Site(site.module, place.chunk, place.node, place.node) if once else None
+        case _:
+            return None
 
 
 def _plan(spec: FixSpec, event: Event, site: Site, analysis: Analysis) -> Plan | None:
