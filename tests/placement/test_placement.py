@@ -12,7 +12,7 @@ from shardlint.model import Target
 from shardlint.records.cases import Case, parse_cases
 from shardlint.records.catalogue import Catalogue
 from shardlint.text import Text
-from shardlint.verify_process import Job, run_jobs
+from shardlint.verify.process import Job, run_jobs
 
 HERE = Path(__file__).parent
 EXECUTED = ("flow.md", "functions.md", "guards.md", "sources.md")

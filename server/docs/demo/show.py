@@ -26,11 +26,15 @@ def main() -> None:
     with tempfile.TemporaryDirectory(prefix="shardlint-demo-") as folder:
         program = Path(shutil.copy(PROGRAM, folder))
         run(program)
-        say("Python shows one failure at a time. shardlint shows all three, for the JAX that is named, and runs nothing:")
+        say(
+            "Python shows one failure at a time. shardlint shows all three, for the JAX that is named, and runs nothing:"
+        )
         shardlint(program.parent, "check", program.name, "--jax-version", TARGET)
         say("What more does it know about the second one?")
         shardlint(program.parent, "explain", "removed-to-dlpack", "--jax-version", TARGET)
-        say("--fix makes the repairs that change neither meaning nor cost, which are those of the second and the third:")
+        say(
+            "--fix makes the repairs that change neither meaning nor cost, which are those of the second and the third:"
+        )
         shardlint(program.parent, "check", program.name, "--jax-version", TARGET, "--fix")
         run(program)
         say("The first needs a decision, since data move. Here is what an editor's first quick fix does:")

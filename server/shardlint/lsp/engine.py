@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 
 if TYPE_CHECKING:
     from shardlint.check import Report, Snapshot
-    from shardlint.inference import Inference
+    from shardlint.inference.door import Inference
     from shardlint.model import Finding, Fix, Problem, Target
     from shardlint.records.catalogue import Catalogue
 
@@ -116,8 +116,8 @@ class _Jedi:
 
     def meanings(self, names: Collection[str], folders: tuple[Path, ...]) -> Mapping[str, str]:
         if self._inference is None:
-            from shardlint.inference import Inference
-            from shardlint.inference_store import cache_folder
+            from shardlint.inference.door import Inference
+            from shardlint.inference.store import cache_folder
 
             self._inference = Inference(cache_folder(os.environ))
         answers = self._inference.answer(names, folders)
