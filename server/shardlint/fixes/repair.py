@@ -144,11 +144,11 @@ def _where_named(event: Event, site: Site) -> Site | None:
     if len(steps) != 1 or not isinstance(operand, ast.Name):
         return None
     place, _ = steps[0]
-    names = site.names(operand)
-    scope = names.scope_of(operand.id)
-    if place.chunk is not site.chunk or not isinstance(place.node, ast.expr) or scope is None:
+    around = Surroundings(site.module, place.chunk, place.node)
+    scope, other = site.names(operand).scope_of(operand.id), Names(around).scope_of(operand.id)
+    if scope is None or other is None or scope.owner is not other.owner or not isinstance(place.node, ast.expr):
         return None
-    match Surroundings(site.module, place.chunk, place.node).parent:
+    match around.parent:
         case ast.Assign(targets=[ast.Name(id=name)]) if name == operand.id:
             mentions = uses(name, scope.owner, site.module)  # where it is bound, and here
             once = len(scope.names[name]) == 1 and mentions == 2
