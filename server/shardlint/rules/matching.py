@@ -11,9 +11,10 @@ from shardlint.model import Finding, HandOff, Location, Severity, Step, Target, 
 from shardlint.placement.machine import Event
 from shardlint.placement.table import Table
 from shardlint.records.catalogue import Catalogue, Rule
+from shardlint.records.telling import consumer_words
 from shardlint.rules.conditions import verdict
 from shardlint.rules.own import Pattern
-from shardlint.rules.wording import consumer_words, devices_words, message, status
+from shardlint.rules.wording import devices_words, message, status
 from shardlint.syntax.tree import Tree
 from shardlint.text import Span
 
