@@ -105,6 +105,11 @@ class Wire:
             if (params["uri"], params["version"]) == (uri, version):
                 return [item["code"] for item in params["diagnostics"]]
 
+    async def shows(self, uri: str, version: int, rules: list[str]) -> None:
+        """Wait until a publication for that version of a document names just these rules; fails if none comes in time."""
+        while await self.published(uri, version) != rules:
+            continue
+
     async def hover(self, line: int, character: int, uri: str = "untitled:one", request_id: int | str = "h") -> Any:
         """The whole answer to a hover request."""
         where = {"textDocument": {"uri": uri}, "position": {"line": line, "character": character}}

@@ -48,7 +48,7 @@ async def test_a_client_that_refuses_loses_nothing_else(start: Any) -> None:
     request = await wire.message("client/registerCapability")
     wire.refuse(request["id"])
     wire.open(CAPSULE)
-    assert await wire.published("untitled:one", 1) == [REMOVED]
+    await wire.shows("untitled:one", 1, [REMOVED])
 
 
 async def test_watched_files_check_what_is_open(start: Any, tmp_path: Path) -> None:
@@ -60,16 +60,16 @@ async def test_watched_files_check_what_is_open(start: Any, tmp_path: Path) -> N
     await wire.initialize(WATCHES)
     for uri in (one, two):
         wire.open(CAPSULE, uri)
-        assert await wire.published(uri, 1) == [REMOVED]
+        await wire.shows(uri, 1, [REMOVED])
     for text, expected in ((QUIET, []), (OLD, []), (NEW, [REMOVED])):
         settings.write_text(text)
         changed(wire, settings)
-        assert await wire.published(one, 1) == expected
-        assert await wire.published(two, 1) == expected
+        await wire.shows(one, 1, expected)
+        await wire.shows(two, 1, expected)
     settings.unlink()
     settings.with_name("uv.lock").write_text('[[package]]\nname = "jax"\nversion = "0.6.2"\n')
     changed(wire, settings, 3)
-    assert await wire.published(one, 1) == []
+    await wire.shows(one, 1, [])
 
 
 async def test_changed_settings_are_noticed_at_the_next_check(start: Any, tmp_path: Path) -> None:
@@ -81,14 +81,14 @@ async def test_changed_settings_are_noticed_at_the_next_check(start: Any, tmp_pa
     await wire.initialize()
     for uri in (one, two):
         wire.open(CAPSULE, uri)
-        assert await wire.published(uri, 1) == [REMOVED]
+        await wire.shows(uri, 1, [REMOVED])
     settings.write_text(QUIET)
     wire.replace(f"{CAPSULE}\n", 2, one)
-    assert await wire.published(one, 2) == []
-    assert await wire.published(two, 1) == []
+    await wire.shows(one, 2, [])
+    await wire.shows(two, 1, [])
     settings.write_text(NEW)
     wire.replace(CAPSULE, 3, one)
-    assert await wire.published(one, 3) == [REMOVED]
+    await wire.shows(one, 3, [REMOVED])
 
 
 async def test_save_checks_again(start: Any, tmp_path: Path) -> None:
@@ -99,11 +99,11 @@ async def test_save_checks_again(start: Any, tmp_path: Path) -> None:
     wire = await start()
     assert (await wire.initialize())["result"]["capabilities"]["textDocumentSync"]["save"]
     wire.open(CAPSULE, uri)
-    assert await wire.published(uri, 1) == [REMOVED]
+    await wire.shows(uri, 1, [REMOVED])
     settings.write_text(OLD)
     wire.save((tmp_path / "other.py").as_uri())
     wire.save(uri)
-    assert await wire.published(uri, 1) == []
+    await wire.shows(uri, 1, [])
 
 
 async def test_an_upgrade_of_jax_is_noticed(start: Any, tmp_path: Path) -> None:
@@ -117,10 +117,10 @@ async def test_an_upgrade_of_jax_is_noticed(start: Any, tmp_path: Path) -> None:
     wire = await start()
     await wire.initialize()
     wire.open(CAPSULE, uri)
-    assert await wire.published(uri, 1) == []
+    await wire.shows(uri, 1, [])
     (packages / "jax-0.6.2.dist-info").rename(packages / "jax-0.10.2.dist-info")
     wire.replace(f"{CAPSULE}\n", 2, uri)
-    assert await wire.published(uri, 2) == [REMOVED]
+    await wire.shows(uri, 2, [REMOVED])
 
 
 async def test_what_cannot_be_used_is_told_when_it_comes(start: Any, tmp_path: Path) -> None:
