@@ -11,6 +11,7 @@ from shardlint.placement.domain import (
     ANY,
     ONE,
     UNKNOWN,
+    WHOLE,
     Array,
     Constant,
     Count,
@@ -24,15 +25,13 @@ from shardlint.placement.domain import (
     Sequence,
     Sharding,
     Spec,
-    Trace,
     Unknown,
     Value,
-    each,
-    leaves,
-    map_leaves,
 )
-from shardlint.placement.machine import EVERY_ARRAY
+from shardlint.placement.lattice import each, leaves, map_leaves
 from shardlint.placement.site import Site
+from shardlint.placement.state import EVERY_ARRAY
+from shardlint.placement.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,8 +54,8 @@ def destination(value: Value, site: Site) -> Destination | None:
             return Destination(count, None, trace)
         case Spec():
             state = site.frame.state
-            return Destination(state.mesh or ANY, None, state.mesh_trace)
-        case Fact(what="sharding", count=Count() as count, trace=trace):
+            return Destination(state.mesh or state.entered or ANY, None, state.mesh_trace)
+        case Fact(what="sharding" | "device" | "mesh", count=Count() as count, trace=trace):
             return Destination(count, None, trace)
         case Sequence() | Elements():
             found = as_devices(value)
@@ -91,7 +90,7 @@ def array_at(where: Destination, site: Site) -> Array:
 
 def _unmoved(leaf: Value, site: Site) -> Value:
     if isinstance(leaf, Array):
-        return Array(leaf.count, leaf.key, leaf.device, leaf.traced, leaf.trace)
+        return leaf
     if isinstance(leaf, Unknown):
         return Array(None, site.frame.fresh(site.node), traced=site.frame.traced)
     return Array(ONE, site.frame.fresh(site.node), site.frame.state.default, site.frame.traced)
@@ -131,7 +130,8 @@ def as_devices(value: Value) -> Devices | None:
 
 def spread(site: Site) -> Value | None:
     """The devices in an argument that NumPy wraps, or None."""
-    return as_devices(site.argument(0))
+    given = site.argument(0)
+    return Devices(ONE, given.id) if isinstance(given, Device) else as_devices(given)
 
 
 def reshaped(devices: Devices, dimensions: tuple[Value, ...]) -> Devices:
@@ -159,21 +159,28 @@ def _shape(value: Value) -> int | None:
             return None
 
 
+def _all_devices(shape: Value) -> bool:
+    """Whether the axes of a mesh multiply to the number of devices, by the program's own words."""
+    axes = shape.items if isinstance(shape, Sequence) else ()
+    others = [axis for axis in axes if axis != Constant(1)]
+    return len(others) == 1 and isinstance(others[0], Fact) and others[0].key == EVERY_ARRAY
+
+
 def _devices(site: Site) -> Value:
     platform = site.arguments.get(0, "backend")
     name = platform.value if isinstance(platform, Constant) and isinstance(platform.value, str) else None
-    return Devices(ANY, DeviceId(0, name))
+    return Devices(WHOLE, DeviceId(0, name), local=site.name == "jax.local_devices")
 
 
-def _device_count(_site: Site) -> Value:
-    return Fact("count", EVERY_ARRAY)
+def _device_count(site: Site) -> Value:
+    return Fact("local count" if site.name == "jax.local_device_count" else "count", EVERY_ARRAY)
 
 
 def _device_grid(site: Site) -> Value:
     given = as_devices(site.argument(1, "devices"))
     count = _shape(site.argument(0, "mesh_shape"))
     if count is None:
-        return given or Devices(ANY, DeviceId(0))
+        return given or Devices(WHOLE, DeviceId(0))
     return Devices(Count(count, count), DeviceId(0) if given is None else given.first)
 
 
@@ -188,8 +195,9 @@ def _mesh_over(site: Site) -> Value:
 
 def _make_mesh(site: Site) -> Value:
     given = as_devices(site.argument(-1, "devices"))
-    number = _shape(site.argument(0, "axis_shapes"))
-    count = Count(number, number) if number is not None else ANY
+    shape = site.argument(0, "axis_shapes")
+    number = _shape(shape)
+    count = Count(number, number) if number is not None else WHOLE if _all_devices(shape) else ANY
     if given is not None and number is None:
         count = given.count
     return Mesh(count, _mesh_trace(site, count))
@@ -198,7 +206,8 @@ def _make_mesh(site: Site) -> Value:
 def _mesh_trace(site: Site, count: Count) -> Trace | None:
     if count == ONE:
         return None
-    size = "all devices given to it" if count == ANY else count.words()
+    site.frame.state.fewest = max(site.frame.state.fewest, count.low)
+    size = "all devices given to it" if count in (ANY, WHOLE) else count.words()
     return site.step(None, f"{site.short} makes a mesh over {size}")
 
 
@@ -227,7 +236,7 @@ def _positional_sharding(site: Site) -> Value:
 
 def is_whole_machine(value: Value) -> bool:
     """Whether `value` is the list `jax.devices()` itself, so that its length is the number of devices."""
-    return isinstance(value, Devices) and value.count == ANY and value.first == DeviceId(0)
+    return isinstance(value, Devices) and value.count == WHOLE and value.first == DeviceId(0)
 
 
 DEVICE_EFFECTS: MappingType[str, Callable[[Site], Value]] = {

@@ -1,74 +1,27 @@
-"""The lattice: what is known of a value.
+"""The values of the abstract interpreter: what is known of an object of the program.
 
-Every class is frozen, and two values are equal if they say the same of placement; the evidence (`trace`) does not take part,
-so that loops reach a fixpoint and calls with equal arguments share one summary.
+Every class is frozen, and two values are equal if they say the same of placement. The evidence (`trace`) does not take part, nor
+does the identity of a container (`ids`), so that loops reach a fixpoint and calls with equal arguments share one summary.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Iterable, Iterator
-from dataclasses import dataclass, field, replace
+from collections.abc import Hashable
+from dataclasses import dataclass, field
 from typing import TypeAlias
 
-from shardlint.syntax.tree import Place
-
-_MOST_ALTERNATIVES = 6
-_LONGEST_TRACE = 24
-_HEAVIEST = 128
-
-
-@dataclass(frozen=True, slots=True, eq=False)
-class Trace:
-    """Evidence, newest step first: at `place`, `text` happened to what `before` tells."""
-
-    place: Place
-    text: str
-    before: Trace | None = None
-    length: int = 1
-
-    def then(self, place: Place, text: str) -> Trace:
-        """One step more; a repeated or an overlong chain keeps its beginning and its newest step."""
-        if self.place.node is place.node and self.text == text:
-            return self
-        if self.length >= _LONGEST_TRACE and self.before is not None:
-            return Trace(place, text, self.before, self.length)
-        return Trace(place, text, self, self.length + 1)
-
-    def steps(self) -> list[tuple[Place, str]]:
-        """The steps in program order."""
-        found: list[tuple[Place, str]] = []
-        current: Trace | None = self
-        while current is not None:
-            found.append((current.place, current.text))
-            current = current.before
-        return found[::-1]
-
-    def rebased(self, old: Trace, new: Trace | None) -> Trace | None:
-        """The same evidence with its part up to `old` replaced by `new`, or None if `old` is no part of it."""
-        newer: list[Trace] = []
-        current: Trace | None = self
-        while current is not None and current is not old:
-            newer.append(current)
-            current = current.before
-        if current is None:
-            return None
-        made = new
-        for step in reversed(newer):
-            made = Trace(step.place, step.text) if made is None else made.then(step.place, step.text)
-        return made
-
-
-def traced(before: Trace | None, place: Place, text: str) -> Trace:
-    """One step after `before`, which may be empty."""
-    return Trace(place, text) if before is None else before.then(place, text)
+from shardlint.placement.trace import Trace
 
 
 @dataclass(frozen=True, slots=True)
 class Count:
-    """How many devices: bounds, the upper one None where the program does not say (all devices of the machine, say)."""
+    """How many devices: bounds, the upper one None where the program does not say. `whole` means all devices of the machine, so
+    that what is told of one such count is told of all.
+    """
 
     low: int
     high: int | None
+    whole: bool = False
 
     @property
     def surely_many(self) -> bool:
@@ -80,14 +33,14 @@ class Count:
 
     def joined(self, other: Count) -> Count:
         high = None if self.high is None or other.high is None else max(self.high, other.high)
-        return Count(min(self.low, other.low), high)
+        return Count(min(self.low, other.low), high, self.whole and other.whole and high is None)
 
     def met(self, other: Count) -> Count | None:
         """What both allow, or None if they exclude each other."""
         low = max(self.low, other.low)
         highs = [count.high for count in (self, other) if count.high is not None]
         high = min(highs) if highs else None
-        return None if high is not None and high < low else Count(low, high)
+        return None if high is not None and high < low else Count(low, high, self.whole and high is None)
 
     def words(self) -> str:
         if self.low == self.high:
@@ -99,6 +52,33 @@ class Count:
 
 ONE = Count(1, 1)
 ANY = Count(1, None)
+WHOLE = Count(1, None, whole=True)
+
+UNTOLD = Count(0, None)
+"""What a test tells that looks at the devices of this process only: the array may be on one, and nothing is said of it."""
+
+
+ABSENT = Count(0, 0)
+"""What a flag tells of an array that a variable holds where the flag is otherwise: it is not among that variable's values."""
+
+
+def narrowed(count: Count | None, told: Count) -> Count | None:
+    """A count after something was told of it; None where nothing is known any more, or was known and only that it is more."""
+    if told == UNTOLD:
+        return None
+    if count is None:
+        return told if told.surely_one else None
+    return count.met(told)
+
+
+Told: TypeAlias = Count | None
+"""What is known of an array's devices on a path: a count, UNTOLD, or None if the array cannot be on this path."""
+
+Subject: TypeAlias = tuple[Hashable, Count | None]
+"""An array that a test asked about: its key, and what was known of its devices then (None: nothing, or it does not matter)."""
+
+Facts: TypeAlias = tuple[tuple[Subject, Told], ...]
+"""What is told of arrays."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,9 +88,10 @@ class Unknown:
 
 @dataclass(frozen=True, slots=True)
 class Constant:
-    """A literal or what follows from literals."""
+    """A literal or what follows from literals. `facts` are what else holds where it came to be this one and no other."""
 
     value: Hashable
+    facts: Facts = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,6 +125,7 @@ class DeviceId:
 class Array:
     """A `jax.Array`. `count` is None where nothing is known of its devices. `key` is the value's identity for guards:
     every name that holds this very array shares it. `traced` arrays are tracers and have no devices yet.
+    `stacked` arrays are laid out by an old `pmap`, one slice on each device: what is computed from them is not.
     """
 
     count: Count | None
@@ -151,6 +133,7 @@ class Array:
     device: DeviceId | None = None
     traced: bool = False
     trace: Trace | None = field(default=None, compare=False)
+    stacked: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,11 +163,12 @@ class Device:
 
 @dataclass(frozen=True, slots=True)
 class Devices:
-    """A list or NumPy array of devices. `first` is its first device where that is told."""
+    """A list or NumPy array of devices. `first` is its first device where that is told; `local` ones are those of the process."""
 
     count: Count
     first: DeviceId | None = None
     trace: Trace | None = field(default=None, compare=False)
+    local: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -209,14 +193,24 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A property of the array `key` that guards ask for: `what` is `sharding`, `device_set` or `count`. `count` is what was
-    known of the array's devices when it was asked.
+    """A property of the array `key` that guards ask for: `what` is `sharding`, `device`, `device_set`, `mesh`, `shards`,
+    `local` (shards or devices of this process), `count` or `local count`. `count` is what was known of the array's devices when
+    it was asked; `items` are what a list of shards holds.
     """
 
     what: str
     key: Hashable
     count: Count | None = None
     trace: Trace | None = field(default=None, compare=False)
+    items: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Test:
+    """A truth value that remembers what it tells of arrays: the facts if it is true, and those if it is false."""
+
+    true: Facts
+    false: Facts
 
 
 @dataclass(frozen=True, slots=True)
@@ -230,11 +224,16 @@ class Version:
     opaque: bool = False
 
 
+Ids: TypeAlias = frozenset[Hashable]
+"""Which mutable objects a container value may be; empty for tuples and where that is not followed."""
+
+
 @dataclass(frozen=True, slots=True)
 class Sequence:
     """A tuple or list of known items. `weight` counts the values in it, itself included."""
 
     items: tuple[Value, ...]
+    ids: Ids = field(default=frozenset(), compare=False)
     weight: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -243,20 +242,24 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """A dict with literal keys, in insertion order. `weight` counts the values in it, itself included."""
+    """A dict: entries with literal keys in insertion order, and `rest`, what any other key may hold (None: no other key)."""
 
     items: tuple[tuple[Hashable, Value], ...]
+    rest: Value | None = None
+    ids: Ids = field(default=frozenset(), compare=False)
     weight: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weight", 1 + sum(weight(item) for _, item in self.items))
+        held = (*(item for _, item in self.items), *(() if self.rest is None else (self.rest,)))
+        object.__setattr__(self, "weight", 1 + sum(weight(item) for item in held))
 
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """A container of unknown length whose items are all alike. `weight` counts the values in it, itself included."""
+    """A container of unknown length whose items are all alike."""
 
     item: Value
+    ids: Ids = field(default=frozenset(), compare=False)
     weight: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
@@ -265,10 +268,13 @@ class Elements:
 
 @dataclass(frozen=True, slots=True)
 class Function:
-    """A function or lambda of the program; `code` and `closure` are compared by identity."""
+    """A function or lambda of the program; `code` and `closure` are compared by identity. `defaults` are the values that its
+    parameters got when it was defined.
+    """
 
     code: Hashable
     closure: Hashable
+    defaults: tuple[tuple[str, Value], ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -288,11 +294,14 @@ class Partial:
 
 @dataclass(frozen=True, slots=True)
 class Transformed:
-    """The result of `jax.jit`, `jax.pmap`, ...: `how` names the effect, `output` is where results are put, if told."""
+    """The result of `jax.jit`, `jax.pmap`, ...: `how` names the effect; `output` is where results are put and `input` where
+    arguments that are on no device yet are, if told.
+    """
 
     how: str
     function: Value
     output: Value | None = None
+    input: Value | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -301,6 +310,8 @@ class OneOf:
 
     values: tuple[Value, ...]
 
+
+Container: TypeAlias = Sequence | Mapping | Elements
 
 Value: TypeAlias = (
     Unknown
@@ -317,6 +328,7 @@ Value: TypeAlias = (
     | Sharding
     | Spec
     | Fact
+    | Test
     | Version
     | Sequence
     | Mapping
@@ -342,93 +354,7 @@ def weight(value: Value) -> int:
             return 1 + sum(weight(part) for part in (function, *arguments, *(part for _, part in keywords)))
         case Transformed(function=function) | Method(owner=function):
             return 1 + weight(function)
+        case Function(defaults=defaults):
+            return 1 + sum(weight(part) for _, part in defaults)
         case _:
             return 1
-
-
-def bounded(value: Value) -> Value:
-    """`value`, or for one that has grown too heavy to be followed, what its leaves are at most."""
-    if weight(value) <= _HEAVIEST:
-        return value
-    if not isinstance(value, Sequence | Mapping | Elements):
-        return UNKNOWN
-    kinds: list[Value] = []
-    for leaf in leaves(value):
-        if leaf not in kinds:
-            kinds.append(leaf)
-        if len(kinds) > _MOST_ALTERNATIVES:
-            break
-    return Elements(one_of(kinds))
-
-
-def alternatives(value: Value) -> tuple[Value, ...]:
-    """The values that `value` may be; never empty."""
-    return value.values if isinstance(value, OneOf) else (value,)
-
-
-def one_of(values: Iterable[Value]) -> Value:
-    """The join of `values`. Beyond a few alternatives those that say nothing bad are merged into unknown."""
-    found: list[Value] = []
-    for value in values:
-        for alternative in alternatives(value):
-            if alternative not in found:
-                found.append(alternative)
-    if not found:
-        return UNKNOWN
-    if len(found) > _MOST_ALTERNATIVES:
-        kept = [value for value in found if isinstance(value, Array | Capsule)][: _MOST_ALTERNATIVES - 1]
-        found = [*kept, UNKNOWN]
-    return found[0] if len(found) == 1 else OneOf(tuple(found))
-
-
-def join(left: Value, right: Value) -> Value:
-    """The join of two values."""
-    if left == right:
-        return left
-    return one_of((left, right))
-
-
-def each(value: Value, apply: Callable[[Value], Value]) -> Value:
-    """`apply` on every alternative."""
-    if isinstance(value, OneOf):
-        return one_of(apply(alternative) for alternative in value.values)
-    return apply(value)
-
-
-def leaves(value: Value) -> Iterator[Value]:
-    """The values inside containers, as a pytree's leaves; alternatives are all given."""
-    for alternative in alternatives(value):
-        if isinstance(alternative, Sequence):
-            for item in alternative.items:
-                yield from leaves(item)
-        elif isinstance(alternative, Mapping):
-            for _, item in alternative.items:
-                yield from leaves(item)
-        elif isinstance(alternative, Elements):
-            yield from leaves(alternative.item)
-        else:
-            yield alternative
-
-
-def map_leaves(value: Value, apply: Callable[[Value], Value]) -> Value:
-    """`value` with `apply` on its leaves, containers kept."""
-    if isinstance(value, OneOf):
-        return one_of(map_leaves(alternative, apply) for alternative in value.values)
-    if isinstance(value, Sequence):
-        return Sequence(tuple(map_leaves(item, apply) for item in value.items))
-    if isinstance(value, Mapping):
-        return Mapping(tuple((key, map_leaves(item, apply)) for key, item in value.items))
-    if isinstance(value, Elements):
-        return Elements(map_leaves(value.item, apply))
-    return apply(value)
-
-
-def with_step(value: Value, place: Place, text: str) -> Value:
-    """`value` with one step more on every array and capsule in it that already has evidence."""
-
-    def add(leaf: Value) -> Value:
-        if isinstance(leaf, Array | Capsule) and leaf.trace is not None:
-            return replace(leaf, trace=leaf.trace.then(place, text))
-        return leaf
-
-    return map_leaves(value, add)

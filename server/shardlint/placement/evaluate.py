@@ -3,43 +3,40 @@
 from __future__ import annotations
 
 import ast
-import builtins
-from collections.abc import Callable, Mapping
-from dataclasses import replace
+from collections.abc import Callable, Hashable, Mapping
 
+from shardlint.placement.attributes import attribute
+from shardlint.placement.comprehend import comprehension, dict_comprehension
 from shardlint.placement.domain import (
-    ONE,
     OPEN,
     UNKNOWN,
-    Array,
     Constant,
     Elements,
-    Fact,
-    Foreign,
-    Function,
     Host,
+    Ids,
     Method,
-    OneOf,
     Sequence,
     Slice,
     Symbol,
+    Unknown,
     Value,
-    Version,
-    alternatives,
-    each,
-    join,
-    one_of,
 )
 from shardlint.placement.domain import (
     Mapping as MappingValue,
 )
+from shardlint.placement.facts import settled
+from shardlint.placement.frame import Frame
 from shardlint.placement.handoffs import attribute_read
 from shardlint.placement.iteration import element
-from shardlint.placement.machine import Arguments, Code, Frame, Machine
-from shardlint.placement.operators import binary, compare, negate, subscript
-from shardlint.syntax.scopes import targets
-
-_BUILTINS = frozenset(dir(builtins))
+from shardlint.placement.lattice import each, one_of
+from shardlint.placement.machine import Arguments, Machine
+from shardlint.placement.merging import merge_all
+from shardlint.placement.names import defined, value_of
+from shardlint.placement.operators import binary, compare
+from shardlint.placement.state import State
+from shardlint.placement.subscripts import subscript
+from shardlint.placement.telling import correlated, junction, negation
+from shardlint.placement.widening import root_name
 
 
 class Evaluator:
@@ -53,65 +50,41 @@ class Evaluator:
         return UNKNOWN if handler is None else handler(self, node, frame)
 
     def name(self, node: ast.Name, frame: Frame) -> Value:
-        value = lookup(node.id, frame)
-        if value is None:
-            return Symbol(f"builtins.{node.id}") if node.id in _BUILTINS else UNKNOWN
-        for alternative in alternatives(value):
-            if isinstance(alternative, Symbol) and not isinstance(value, OneOf):
-                self._machine.canonical_symbol(alternative.name, node, frame)
-        return value
+        return value_of(node, frame, self._machine)
 
     def attribute(self, node: ast.Attribute, frame: Frame) -> Value:
         owner = self._machine.evaluate(node.value, frame)
-        return each(owner, lambda value: self._attribute_of(value, node, frame))
-
-    def _attribute_of(self, owner: Value, node: ast.Attribute, frame: Frame) -> Value:
-        name = node.attr
-        match owner:
-            case Symbol():
-                return self._machine.canonical_symbol(f"{owner.name}.{name}", node, frame)
-            case Array():
-                return self._array_attribute(owner, node, frame)
-            case Fact():
-                return _fact_attribute(owner, name)
-            case Method(Array() as array, "shard") if name == "data":
-                return array
-            case _:
-                attribute_read(self._machine, owner, node, frame)
-                return Method(owner, name)
-
-    def _array_attribute(self, array: Array, node: ast.Attribute, frame: Frame) -> Value:
-        attribute_read(self._machine, array, node, frame)
-        reads = self._machine.table.attributes.get(f"jax.Array.{node.attr}")
-        if reads == "like":
-            return Array(array.count, array.key, array.device, array.traced, array.trace)
-        if reads == "shards":
-            return Elements(Method(Array(ONE, frame.fresh(node), trace=None), "shard"))
-        if reads == "sharding":
-            return Fact("sharding", array.key, frame.count(array), array.trace)
-        return Method(array, node.attr)
+        attribute_read(self._machine, owner, node, frame)
+        found = each(owner, lambda value: attribute(value, node.attr, node, frame, self._machine))
+        if isinstance(found, Method) and isinstance(found.owner, Unknown | Method | Symbol):
+            frame.may_raise()
+        return found
 
     def call(self, node: ast.Call, frame: Frame) -> Value:
         function = self._machine.evaluate(node.func, frame)
         arguments = self.arguments(node, frame)
         if not frame.state.alive:
             return UNKNOWN
+        for part in (node.func, *node.args) if frame.state.conditions else ():
+            if (root := root_name(part)) is not None:
+                frame.state.forget_conditions(root, only_attributes=True)
         return self._machine.call(function, arguments, node, frame)
 
     def arguments(self, node: ast.Call, frame: Frame) -> Arguments:
         positional: list[Value] = []
+        rest: list[Value] = []
         open_ = False
         for argument in node.args:
+            value = self._machine.evaluate(argument, frame)
             if isinstance(argument, ast.Starred):
-                value = self._machine.evaluate(argument.value, frame)
-                if isinstance(value, Sequence):
+                if isinstance(value, Sequence) and not rest:
                     positional.extend(value.items)
                 else:
-                    open_ = True
-            elif not open_:
-                positional.append(self._machine.evaluate(argument, frame))
+                    rest.append(element(value, argument, frame))
+            elif rest:
+                rest.append(value)
             else:
-                self._machine.evaluate(argument, frame)
+                positional.append(value)
         keywords: dict[str, Value] = {}
         for keyword in node.keywords:
             value = self._machine.evaluate(keyword.value, frame)
@@ -119,51 +92,54 @@ class Evaluator:
                 keywords[keyword.arg] = value
             elif isinstance(value, MappingValue):
                 keywords.update({key: item for key, item in value.items if isinstance(key, str)})
+                open_ = open_ or value.rest is not None
             else:
                 open_ = True
-        return Arguments(tuple(positional), keywords, open_)
+        return Arguments(tuple(positional), keywords, open_ or bool(rest), one_of(rest) if rest else None, node)
 
     def constant(self, node: ast.Constant, _frame: Frame) -> Value:
         return Constant(node.value)
 
     def sequence(self, node: ast.Tuple | ast.List | ast.Set, frame: Frame) -> Value:
+        ids: Ids = frozenset() if isinstance(node, ast.Tuple) else self._machine.new_ids()
         items: list[Value] = []
+        known = True
         for element_node in node.elts:
-            if isinstance(element_node, ast.Starred):
-                value = self._machine.evaluate(element_node.value, frame)
-                if not isinstance(value, Sequence):
-                    rest = [self._machine.evaluate(e, frame) for e in node.elts if not isinstance(e, ast.Starred)]
-                    return Elements(one_of([element(value, element_node, frame), *rest]))
+            value = self._machine.evaluate(element_node, frame)
+            if not isinstance(element_node, ast.Starred):
+                items.append(value)
+            elif isinstance(value, Sequence):
                 items.extend(value.items)
             else:
-                items.append(self._machine.evaluate(element_node, frame))
-        return Sequence(tuple(items))
+                known = False
+                items.append(element(value, element_node, frame))
+        return Sequence(tuple(items), ids) if known else Elements(one_of(items), ids)
 
     def dictionary(self, node: ast.Dict, frame: Frame) -> Value:
-        items: dict[object, Value] = {}
-        literal = True
+        items: dict[Hashable, Value] = {}
+        rest: Value | None = None
         for key_node, value_node in zip(node.keys, node.values, strict=True):
+            key = Constant(None) if key_node is None else self._machine.evaluate(key_node, frame)
             value = self._machine.evaluate(value_node, frame)
-            if key_node is None:
-                if isinstance(value, MappingValue):
-                    items.update(dict(value.items))
-                else:
-                    literal = False
-                continue
-            key = self._machine.evaluate(key_node, frame)
-            if isinstance(key, Constant):
+            if key_node is None and isinstance(value, MappingValue) and value.rest is None:
+                items.update(dict(value.items))
+            elif key_node is not None and isinstance(key, Constant):
                 items[key.value] = value
             else:
-                literal = False
-                items[key_node] = value
-        if not literal:
-            return Elements(one_of(items.values()))
-        return MappingValue(tuple(items.items()))
+                other = element(value, value_node, frame) if key_node is None else value
+                if key_node is None:
+                    other = UNKNOWN if not isinstance(value, Elements) else value.item
+                rest = other if rest is None else one_of([rest, other])
+                items = {held: one_of([item, other]) for held, item in items.items()}
+        return MappingValue(tuple(items.items()), rest, self._machine.new_ids())
 
     def subscript(self, node: ast.Subscript, frame: Frame) -> Value:
         owner = self._machine.evaluate(node.value, frame)
         index = self._machine.evaluate(node.slice, frame)
-        return each(owner, lambda value: subscript(value, index, node, frame))
+        found = each(owner, lambda value: each(index, lambda at: subscript(value, at, node, frame)))
+        if found == UNKNOWN:
+            frame.may_raise()
+        return found
 
     def slice(self, node: ast.Slice, frame: Frame) -> Value:
         parts = [
@@ -176,54 +152,65 @@ class Evaluator:
         return Slice(low, high, step)
 
     def binary(self, node: ast.BinOp, frame: Frame) -> Value:
-        left, right = self._machine.evaluate(node.left, frame), self._machine.evaluate(node.right, frame)
-        return binary(left, node.op, right, node, frame)
+        """Long sums lean to the left: their spine is walked, not descended into."""
+        spine = [node]
+        while isinstance(spine[-1].left, ast.BinOp):
+            spine.append(spine[-1].left)
+        value = self._machine.evaluate(spine[-1].left, frame)
+        for part in reversed(spine):
+            value = binary(value, part.op, self._machine.evaluate(part.right, frame), part, frame)
+        return value
 
     def unary(self, node: ast.UnaryOp, frame: Frame) -> Value:
         value = self._machine.evaluate(node.operand, frame)
         if isinstance(node.op, ast.Not):
-            return each(value, negate)
+            return each(value, negation)
         if isinstance(node.op, ast.USub) and isinstance(value, Constant) and isinstance(value.value, int | float):
             return Constant(-value.value)
-        return value if isinstance(value, Array | Host | Foreign) else UNKNOWN
+        return each(value, lambda one: binary(one, ast.Mult(), Host(), node, frame))
 
     def boolean(self, node: ast.BoolOp, frame: Frame) -> Value:
         """The operands in order, each on the path on which the ones before did not decide."""
         stop = isinstance(node.op, ast.Or)
-        before = frame.state.copy()
         values: list[Value] = []
+        ends: list[State] = []
         for operand in node.values:
-            value = self._machine.evaluate(operand, frame)
-            values.append(value)
-            if isinstance(value, Constant) and bool(value.value) == stop:
+            values.append(settled(self._machine.evaluate(operand, frame), frame))
+            if not frame.state.alive:
                 break
+            going_on = frame.state.copy()
+            self._machine.assume(operand, stop, frame)
+            ends.append(frame.state)
+            frame.state = going_on
             self._machine.assume(operand, not stop, frame)
             if not frame.state.alive:
                 break
-        frame.state = before
-        decided = [value for value in values if not isinstance(value, Constant)]
-        if not decided:
-            return values[-1]
-        if any(isinstance(value, Version) for value in decided):
-            return Version(None, opaque=True)
-        return join(decided[0], one_of(decided[1:])) if len(decided) > 1 else decided[0]
+        else:
+            ends.append(frame.state)
+        frame.state = merge_all(ends) or frame.state
+        return junction(values, stop=stop)
 
     def comparison(self, node: ast.Compare, frame: Frame) -> Value:
         operands = [self._machine.evaluate(operand, frame) for operand in (node.left, *node.comparators)]
-        if len(operands) != 2:
-            return UNKNOWN
-        return compare(operands[0], node.ops[0], operands[1], self._machine.target)
+        links = zip(operands, node.ops, operands[1:], strict=False)
+        answers = [compare(left, operator, right, self._machine.target) for left, operator, right in links]
+        return answers[0] if len(answers) == 1 else junction(answers, stop=False)
 
     def conditional(self, node: ast.IfExp, frame: Frame) -> Value:
         before = frame.state
+        ends: list[State] = []
         values: list[Value] = []
         for truth, branch in ((True, node.body), (False, node.orelse)):
             frame.state = before.copy()
             self._machine.assume(node.test, truth, frame)
+            value = self._machine.evaluate(branch, frame) if frame.state.alive else UNKNOWN
             if frame.state.alive:
-                values.append(self._machine.evaluate(branch, frame))
-        frame.state = before
-        return one_of(values)
+                values.append(settled(value, frame))
+                ends.append(frame.state)
+        if not ends:
+            return UNKNOWN
+        frame.state = merge_all(ends) or before
+        return correlated([(value, end.facts) for value, end in zip(values, ends, strict=True)])
 
     def named(self, node: ast.NamedExpr, frame: Frame) -> Value:
         value = self._machine.evaluate(node.value, frame)
@@ -231,37 +218,13 @@ class Evaluator:
         return value
 
     def function(self, node: ast.Lambda, frame: Frame) -> Value:
-        for default in [*node.args.defaults, *node.args.kw_defaults]:
-            if default is not None:
-                self._machine.evaluate(default, frame)
-        code = code_of(node, "lambda", frame)
-        frame.defined.append((code, frame))
-        return Function(code, frame)
+        return defined(node, "lambda", frame, self._machine)
 
     def comprehension(self, node: ast.ListComp | ast.SetComp | ast.GeneratorExp, frame: Frame) -> Value:
-        return self._comprehend(node.generators, frame, lambda: Elements(self._machine.evaluate(node.elt, frame)))
+        return comprehension(node, frame, self._machine)
 
     def dict_comprehension(self, node: ast.DictComp, frame: Frame) -> Value:
-        def make() -> Value:
-            self._machine.evaluate(node.key, frame)
-            return Elements(self._machine.evaluate(node.value, frame))
-
-        return self._comprehend(node.generators, frame, make)
-
-    def _comprehend(self, generators: list[ast.comprehension], frame: Frame, make: Callable[[], Value]) -> Value:
-        before = frame.state.copy()
-        bound = {name for generator in generators for name in targets(generator.target)}
-        for generator in generators:
-            values = self._machine.evaluate(generator.iter, frame)
-            self._machine.bind(generator.target, element(values, generator.target, frame), frame)
-            for test in generator.ifs:
-                self._machine.assume(test, True, frame)
-        value = make() if frame.state.alive else Elements(UNKNOWN)
-        walrus = {name: v for name, v in frame.state.variables.items() if name not in bound}
-        frame.state = before
-        for name, bound_value in walrus.items():
-            frame.state.variables[name] = bound_value
-        return value
+        return dict_comprehension(node, frame, self._machine)
 
     def formatted(self, node: ast.JoinedStr, frame: Frame) -> Value:
         for value in node.values:
@@ -273,38 +236,9 @@ class Evaluator:
         return self._machine.evaluate(node.value, frame)
 
     def yielded(self, node: ast.Yield | ast.YieldFrom, frame: Frame) -> Value:
-        value = UNKNOWN if node.value is None else self._machine.evaluate(node.value, frame)
+        value = Constant(None) if node.value is None else self._machine.evaluate(node.value, frame)
         frame.yields.append(element(value, node, frame) if isinstance(node, ast.YieldFrom) else value)
         return UNKNOWN
-
-
-def lookup(name: str, frame: Frame) -> Value | None:
-    """The value of a name by Python's scoping rules, or None where the program does not bind it.
-
-    What is looked up outside of `frame` is noted among its reads.
-    """
-    current: Frame | None = frame.module if name in frame.globals else frame
-    while current is not None:
-        value = current.state.variables.get(name)
-        if current is not frame:
-            frame.reads.setdefault((current, name), value)
-        if value is not None:
-            return value
-        if name in current.locals and current.enclosing is not None:
-            return UNKNOWN
-        current = current.enclosing
-    return None
-
-
-def code_of(node: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, name: str, frame: Frame) -> Code:
-    """The code object of a function node in a frame's chunk."""
-    return Code(frame.chunk, node, name)
-
-
-def _fact_attribute(fact: Fact, name: str) -> Value:
-    if fact.what == "sharding" and name in ("device_set", "num_devices", "_device_assignment"):
-        return replace(fact, what="count" if name == "num_devices" else "device_set")
-    return UNKNOWN
 
 
 _HANDLERS: Mapping[type[ast.expr], Callable[..., Value]] = {

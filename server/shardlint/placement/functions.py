@@ -8,218 +8,245 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
+from shardlint.placement.crossing import Crossing, entered, rebased
 from shardlint.placement.domain import (
     UNKNOWN,
     Array,
-    Capsule,
-    Count,
+    Constant,
     Elements,
-    Fact,
-    Mapping,
-    Sequence,
-    Trace,
+    Facts,
+    Function,
+    OneOf,
+    Subject,
+    Test,
+    Told,
     Value,
-    bounded,
-    leaves,
-    map_leaves,
-    one_of,
-    traced,
 )
-from shardlint.placement.machine import Arguments, Code, Frame, Machine, State, merge
-from shardlint.syntax.scopes import FunctionNode, parameters
+from shardlint.placement.facts import exclude, fewest, learn
+from shardlint.placement.frame import Code, FactOf, Frame
+from shardlint.placement.lattice import alternatives, each, one_of
+from shardlint.placement.machine import Arguments, Machine
+from shardlint.placement.merging import merge_all
+from shardlint.placement.mutation import change_ids, made_in
+from shardlint.placement.parameters import bound_arguments
+from shardlint.placement.state import EVERY_ARRAY, IMPOSSIBLE, Change, State
+from shardlint.placement.survey import own_nodes
+from shardlint.placement.telling import correlated
+from shardlint.placement.trace import Trace
+from shardlint.syntax.scopes import FunctionNode
 from shardlint.syntax.tree import Node
 
 _MOST_DEPTH = 40
 _MOST_NESTED = 3
 _MOST_CONTEXTS = 24
+_MOST_SPLIT = 4
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What one run gave: the result, facts about the arguments that hold after it, whether it returns at all."""
+    """What one run gave: the result, facts about the arguments that hold after it, what it assigned and changed outside of
+    itself, whether it returns at all and whether it may raise. `born` are the ids of the containers that it made.
+    """
 
     result: Value
-    facts: dict[Hashable, Count | None]
+    facts: dict[Hashable, Told]
+    outer: dict[tuple[Frame, str], Value]
+    changes: dict[Hashable, Change]
     returns: bool
+    raises: bool
     entered: tuple[Trace | None, ...]
-    reads: tuple[tuple[Frame, str, Value | None], ...]
+    reads: tuple[tuple[Frame, str | FactOf, Value | Told], ...]
+    born: range
 
-    def holds(self) -> bool:
-        """Whether all that the run read from around the function is still so."""
-        return all(frame.state.variables.get(name) == value for frame, name, value in self.reads)
+    def holds(self, frame: Frame) -> bool:
+        """Whether all that the run read from around the function is still so, seen from a caller."""
+        return all(_read_again(frame, target, name) == value for target, name, value in self.reads)
+
+
+def _read_again(frame: Frame, target: Frame, name: str | FactOf) -> Value | Told:
+    return frame.variable(target, name) if isinstance(name, str) else target.state.facts.get(name.key)
 
 
 @dataclass(eq=False)
 class Functions:
-    """Runs functions and keeps their summaries."""
+    """Runs functions and keeps their summaries. `called` are those that the program itself calls."""
 
     machine: Machine
+    called: set[FunctionNode] = field(default_factory=set[FunctionNode])
     _summaries: dict[Hashable, list[Summary]] = field(default_factory=dict[Hashable, "list[Summary]"])
     _running: dict[FunctionNode, int] = field(default_factory=dict[FunctionNode, int])
     _contexts: dict[FunctionNode, int] = field(default_factory=dict[FunctionNode, int])
+    _generators: dict[FunctionNode, bool] = field(default_factory=dict[FunctionNode, bool])
 
-    def run(self, code: Code, closure: Frame, arguments: Arguments, node: Node, frame: Frame, *, traced: bool) -> Value:
-        """The result of calling `code` from `node`; unknown when the call is too deep, recursive, or one kind too many."""
-        keys: dict[Hashable, Hashable] = {}
-        bound = self._bind(code, closure, arguments, node, frame, keys)
-        values = tuple(sorted(bound.items()))
-        state = frame.state
-        handlers = frame.handlers
-        context = (code, closure, values, state.mesh, state.default, state.version_guarded, handlers, traced)
+    def run(self, function: Function, arguments: Arguments, node: Node, frame: Frame, *, traced: bool) -> Value:
+        """The result of calling `function` from `node`; unknown when the call is too deep, recursive, or one kind too many."""
+        code = function.code
+        if not isinstance(code, Code):
+            return UNKNOWN
+        bound = bound_arguments(function, code, arguments, self.machine.new_ids())
+        several = [name for name, value in bound.items() if isinstance(value, OneOf)]
+        if len(several) == 1 and _worth_splitting(bound[several[0]]):
+            return self._run_split(function, bound, several[0], node, frame, traced=traced)
+        return self._run(function, bound, node, frame, traced=traced)
+
+    def _run_split(
+        self, function: Function, bound: dict[str, Value], name: str, node: Node, frame: Frame, *, traced: bool
+    ) -> Value:
+        """One run for each alternative of an argument: a function that refuses some of them, or tells them apart, is understood."""
+        before = frame.state
+        ends: list[State] = []
+        results: list[Value] = []
+        refused: dict[Subject, Told] = {}
+        for alternative in alternatives(bound[name]):
+            frame.state = before.copy()
+            result = self._run(function, {**bound, name: alternative}, node, frame, traced=traced)
+            if frame.state.alive:
+                ends.append(frame.state)
+                results.append(_telling(result, alternative))
+            elif isinstance(alternative, Array):
+                refused[alternative.key, alternative.count] = IMPOSSIBLE
+        frame.state = merge_all(ends) or before
+        if not ends:
+            frame.state.alive = False
+        exclude(refused, frame)
+        return one_of(results)
+
+    def _run(self, function: Function, bound: dict[str, Value], node: Node, frame: Frame, *, traced: bool) -> Value:
+        code, closure = function.code, function.closure
+        assert isinstance(code, Code)
+        assert isinstance(closure, Frame)
+        crossing = Crossing(code, node, frame, self.machine.new_ids)
+        running = self._running.get(code.node, 0)
+        if running >= _MOST_NESTED:
+            bound = {name: each(value, _number_forgotten) for name, value in bound.items()}
+        bound = {name: crossing.enter(value, name) for name, value in bound.items()}
+        state, handlers = frame.state, frame.handlers
+        machine = frame.fact(EVERY_ARRAY), fewest(frame)
+        around = (state.mesh, state.entered, state.default, state.version_guarded, machine)
+        context = (code, closure, tuple(sorted(bound.items())), tuple(crossing.pattern), around, handlers, traced)
         known = self._summaries.setdefault(context, [])
-        summary = next((summary for summary in known if summary.holds()), None)
+        summary = next((summary for summary in known if summary.holds(frame)), None)
         if summary is None:
-            if self._running.get(code.node, 0) >= _MOST_NESTED or frame.depth >= _MOST_DEPTH:
+            contexts = self._contexts.get(code.node, 0)
+            if running > _MOST_NESTED or frame.depth >= _MOST_DEPTH or contexts >= _MOST_CONTEXTS:
+                frame.may_raise()
                 return UNKNOWN
-            if self._contexts.get(code.node, 0) >= _MOST_CONTEXTS:
-                return UNKNOWN
-            self._contexts[code.node] = self._contexts.get(code.node, 0) + 1
-            self._running[code.node] = self._running.get(code.node, 0) + 1
+            self._contexts[code.node] = contexts + 1
+            self._running[code.node] = running + 1
             try:
                 summary = self._execute(code, closure, bound, frame, traced=traced)
             finally:
-                self._running[code.node] -= 1
+                self._running[code.node] = running
             known.append(summary)
-        for outer, name, value in summary.reads:
-            if outer is not frame:
-                frame.reads.setdefault((outer, name), value)
-        if not summary.returns:
-            state.alive = False
-            return UNKNOWN
-        back = {inner: outer for outer, inner in keys.items()}
-        for key, fact in summary.facts.items():
-            if key in back:
-                state.facts[back[key]] = fact
-        return _returned(summary, bound, back, code, node, frame)
+        self.called.add(code.node)
+        return _apply(summary, crossing, entered(bound))
+
+    def _is_generator(self, node: FunctionNode) -> bool:
+        """Whether calling a function runs nothing of it."""
+        known = self._generators.get(node)
+        if known is None:
+            known = self._generators[node] = any(isinstance(one, ast.Yield | ast.YieldFrom) for one in own_nodes(node))
+        return known
 
     def _execute(self, code: Code, closure: Frame, bound: dict[str, Value], frame: Frame, *, traced: bool) -> Summary:
-        names = self.machine.names(code.node)
         around = frame.state
-        state = State(
-            dict(bound), {}, around.mesh, around.mesh_trace, around.default, version_guarded=around.version_guarded
-        )
         inner = Frame(
-            code.chunk, code, closure, names.local, state, names.outer, handlers=frame.handlers,
-            traced=traced, depth=frame.depth + 1,
+            code.chunk, code, closure, self.machine.names(code.node).local, _inner_state(dict(bound), frame),
+            handlers=frame.handlers, traced=traced, depth=frame.depth + 1, born=_number(self.machine),
         )  # fmt: skip
-        if isinstance(code.node, ast.Lambda):
-            result = self.machine.evaluate(code.node.body, inner)
-            inner.returns.append((result, inner.state.copy()))
-            alive = inner.state.alive
-        else:
-            self.machine.execute(code.node.body, inner)
-            if inner.state.alive:
-                inner.returns.append((UNKNOWN, inner.state.copy()))
-            alive = bool(inner.returns) or bool(inner.yields)
-        end: State | None = None
-        for _, returned in inner.returns:
-            end = returned if end is None else merge(end, returned)
-        if inner.yields:
-            result = Elements(one_of(inner.yields))
-        else:
-            known = [value for value, _ in inner.returns]
-            result = one_of(known) if known else UNKNOWN
-        entered = tuple(
-            leaf.trace for name in sorted(bound) for leaf in leaves(bound[name]) if isinstance(leaf, Array | Capsule)
+        result, end = run_body(code, inner, self.machine)
+        generator = self._is_generator(code.node)
+        returns = generator or end is not None
+        end = inner.state if end is None else end
+        inner.state = end
+        return Summary(
+            result,
+            {} if generator else end.facts,
+            {place: value for place, value in end.outer.items() if value is not around.outer.get(place)},
+            {key: change for key, change in end.changes.items() if not made_in(inner, key)},
+            returns,
+            inner.raises and not generator,
+            entered(bound),
+            tuple((outer, name, value) for (outer, name), value in inner.reads.items() if outer is not inner),
+            range(inner.born, _number(self.machine)),
         )
-        reads = tuple((outer, name, value) for (outer, name), value in inner.reads.items() if outer is not inner)
-        return Summary(result, {} if end is None else end.facts, alive, entered, reads)
-
-    def _bind(
-        self,
-        code: Code,
-        closure: Frame,
-        arguments: Arguments,
-        node: Node,
-        frame: Frame,
-        keys: dict[Hashable, Hashable],
-    ) -> dict[str, Value]:
-        """The parameters' values at entry: array keys are renamed so that equal kinds of calls share a summary."""
-        signature = code.node.args
-        positional = [*signature.posonlyargs, *signature.args]
-        given = list(arguments.positional)
-        bound: dict[str, Value] = {}
-        for index, parameter in enumerate(positional):
-            if index < len(given):
-                bound[parameter.arg] = given[index]
-        if signature.vararg is not None:
-            bound[signature.vararg.arg] = Sequence(tuple(given[len(positional) :]))
-        extra: list[tuple[Hashable, Value]] = []
-        declared = {parameter.arg for parameter in parameters(signature)}
-        for name, value in arguments.keywords.items():
-            if name in declared:
-                bound[name] = value
-            else:
-                extra.append((name, value))
-        if signature.kwarg is not None:
-            bound[signature.kwarg.arg] = Elements(UNKNOWN) if arguments.open else Mapping(tuple(extra))
-        defaults = dict(zip([p.arg for p in positional[::-1]], signature.defaults[::-1], strict=False))
-        defaults.update(
-            {p.arg: d for p, d in zip(signature.kwonlyargs, signature.kw_defaults, strict=True) if d is not None}
-        )
-        for parameter in parameters(signature):
-            if parameter.arg not in bound:
-                default = defaults.get(parameter.arg)
-                usable = isinstance(default, ast.Constant) and not arguments.open
-                bound[parameter.arg] = self.machine.evaluate(default, closure) if usable and default else UNKNOWN
-        return {name: _entering(bounded(value), name, code, node, frame, keys) for name, value in bound.items()}
 
 
-def _entering(value: Value, name: str, code: Code, node: Node, frame: Frame, keys: dict[Hashable, Hashable]) -> Value:
-    def enter(leaf: Value) -> Value:
-        match leaf:
-            case Array(count=count, key=key, trace=trace):
-                inner = keys.setdefault(key, ("argument", code.node, len(keys)))
-                if trace is not None:
-                    trace = traced(trace, frame.place(node), f"passed to `{name}` of {code.name}")
-                refined = frame.count(leaf)
-                return replace(leaf, key=inner, trace=trace, count=count if refined is None else refined)
-            case Fact(key=key):
-                inner = keys.setdefault(key, ("argument", code.node, len(keys)))
-                return replace(leaf, key=inner)
-            case Capsule(trace=trace) if trace is not None:
-                return Capsule(traced(trace, frame.place(node), f"passed to `{name}` of {code.name}"))
-            case _:
-                return leaf
-
-    return map_leaves(value, enter)
+def run_body(code: Code, frame: Frame, machine: Machine) -> tuple[Value, State | None]:
+    """Run the body of a function in its frame: the result, and the state behind it, None if it never returns."""
+    if isinstance(code.node, ast.Lambda):
+        result = machine.evaluate(code.node.body, frame)
+        if frame.state.alive:
+            frame.returns.append((result, frame.state.copy()))
+    else:
+        machine.execute(code.node.body, frame)
+        if frame.state.alive:
+            frame.returns.append((Constant(None), frame.state.copy()))
+    end = merge_all([state for _, state in frame.returns])
+    if frame.yields:
+        return Elements(one_of(frame.yields)), end
+    return correlated([(value, state.facts) for value, state in frame.returns]), end
 
 
-def _returned(
-    summary: Summary, bound: dict[str, Value], back: dict[Hashable, Hashable], code: Code, node: Node, frame: Frame
-) -> Value:
-    """The result as the caller sees it: its own keys and evidence for what it passed in, new keys for what was made."""
-    now = [leaf.trace for name in sorted(bound) for leaf in leaves(bound[name]) if isinstance(leaf, Array | Capsule)]
-    made: dict[Hashable, Hashable] = {}
-
-    def leave(leaf: Value) -> Value:
-        match leaf:
-            case Array(key=key):
-                outer = back[key] if key in back else made.setdefault(key, (node, len(made)))
-                if key not in back:
-                    frame.state.facts.pop(outer, None)
-                return replace(leaf, key=outer, trace=_evidence(leaf.trace, summary, now, code, node, frame))
-            case Fact(key=key):
-                return replace(leaf, key=back[key] if key in back else made.setdefault(key, (node, len(made))))
-            case Capsule(trace=trace):
-                return Capsule(_evidence(trace, summary, now, code, node, frame))
-            case _:
-                return leaf
-
-    return map_leaves(summary.result, leave)
+def _worth_splitting(value: Value) -> bool:
+    choices = alternatives(value)
+    return len(choices) <= _MOST_SPLIT and any(isinstance(one, Array) for one in choices)
 
 
-def _evidence(
-    trace: Trace | None, summary: Summary, now: list[Trace | None], code: Code, node: Node, frame: Frame
-) -> Trace | None:
-    if trace is None:
-        return None
-    for old, new in zip(summary.entered, now, strict=False):
-        if old is not None and old is not new:
-            rebased = trace.rebased(old, new)
-            if rebased is not None:
-                trace = rebased
-                break
-    return trace.then(frame.place(node), f"returned by {code.name}")
+def _number_forgotten(value: Value) -> Value:
+    """A recursion that counts is followed to its end by not knowing the number."""
+    return UNKNOWN if isinstance(value, Constant) and isinstance(value.value, int | float) else value
+
+
+def _telling(result: Value, argument: Value) -> Value:
+    """A truth value that came of one alternative of an argument tells whether it was that one."""
+    if isinstance(result, Constant) and isinstance(argument, Array):
+        never: Facts = (((argument.key, argument.count), IMPOSSIBLE),)
+        return Test((), never) if result.value else Test(never, ())
+    return result
+
+
+def _inner_state(bound: dict[str, Value], frame: Frame) -> State:
+    around = frame.state
+    machine = frame.fact(EVERY_ARRAY)
+    return State(
+        bound,
+        dict(around.outer),
+        {} if isinstance(machine, bool) else {EVERY_ARRAY: machine},
+        fewest=fewest(frame),
+        mesh=around.mesh,
+        mesh_trace=around.mesh_trace,
+        entered=around.entered,
+        default=around.default,
+        version_guarded=around.version_guarded,
+    )
+
+
+def _apply(summary: Summary, crossing: Crossing, now: tuple[Trace | None, ...]) -> Value:
+    """What a summary does to the caller, and its result there."""
+    frame, born = crossing.frame, summary.born
+    place, step = frame.place(crossing.node), f"returned by {crossing.code.name}"
+
+    def evidence(trace: Trace | None) -> Trace | None:
+        trace = rebased(trace, summary.entered, now)
+        return trace and trace.then(place, step)
+
+    if summary.raises:
+        frame.may_raise()
+    if not summary.returns:
+        frame.state.alive = False
+        return UNKNOWN
+    for (target, name), value in summary.outer.items():
+        frame.assign(target, name, crossing.leave(value, born, evidence))
+    for key, change in summary.changes.items():
+        content = crossing.leave(change.content, born, evidence)
+        change_ids(crossing.outer_ids(frozenset({key}), born), content, frame, sure=change.sure)
+    learn(crossing.told(summary.facts), frame)
+    return crossing.leave(summary.result, born, evidence)
+
+
+def _number(machine: Machine) -> int:
+    """The number of the next container."""
+    return min(one for one in machine.new_ids() if isinstance(one, int))

@@ -1,43 +1,45 @@
 """What a test tells: which paths exist, how many devices an array has on them, which alternatives of a name remain.
 
 The table of what proves what is FACTS 5: `len(x.sharding.device_set) == 1`, `len(x.devices()) == 1`, `num_devices`, an
-`isinstance` of the sharding and `jax.device_count() == 1` prove one device; `is_fully_replicated`, addressability, the local
-device count and `hasattr(x, "__dlpack__")` prove nothing and are not followed.
+`isinstance` of the sharding or of the device and `jax.device_count() == 1` prove one device; `is_fully_replicated`,
+addressability and `hasattr(x, "__dlpack__")` prove nothing and are not followed.
 """
 
 from __future__ import annotations
 
 import ast
+from collections.abc import Callable
 
 from shardlint.placement.domain import (
     ONE,
-    UNKNOWN,
     Array,
+    Capsule,
     Constant,
-    Count,
-    Devices,
     Fact,
     Foreign,
     Host,
+    Method,
+    OneOf,
     Sequence,
-    Sharding,
+    Subject,
     Symbol,
+    Test,
+    Told,
     Unknown,
     Value,
     Version,
-    alternatives,
-    one_of,
 )
-from shardlint.placement.machine import EVERY_ARRAY, IMPOSSIBLE, Frame, Machine, merge
-from shardlint.placement.operators import compare, count_test
+from shardlint.placement.facts import exclude, learn
+from shardlint.placement.frame import Frame
+from shardlint.placement.lattice import alternatives, one_of
+from shardlint.placement.machine import Arguments, Machine
+from shardlint.placement.merging import merge
+from shardlint.placement.names import is_builtin
+from shardlint.placement.operators import compare, never_none
+from shardlint.placement.telling import proof_of_one, told_if, told_of
 
 _NEVER_RUN = frozenset({"typing.TYPE_CHECKING"})
-_FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Lt: ast.Gt,
-    ast.LtE: ast.GtE,
-    ast.Gt: ast.Lt,
-    ast.GtE: ast.LtE,
-}
+_SOUND_TYPES = {"sharding": "jax.sharding.SingleDeviceSharding", "device": "jax.Device"}
 
 
 class Guards:
@@ -56,14 +58,30 @@ class Guards:
                         self.assume(value, truth, frame)
                 else:
                     self._one_of_them(values, truth, frame)
-            case ast.Compare(left=left, ops=[operator], comparators=[right]):
-                self._compared(left, operator, right, truth, frame)
-            case ast.Call(func=ast.Name(id="isinstance"), args=[subject, kind], keywords=[]):
+            case ast.Compare(left=left, ops=[(ast.Is() | ast.IsNot()) as operator], comparators=[ast.Constant(None)]):
+                value = self._machine.evaluate(left, frame)
+                is_none = isinstance(operator, ast.Is) == truth
+                self._keep(left, value, lambda choice: _is_none(choice) is not (not is_none), frame)
+            case ast.Call(func=function, args=[subject, kind], keywords=[]) if self._is(function, "isinstance", frame):
                 self._isinstance(subject, kind, truth, frame)
-            case ast.Call(func=ast.Name(id="hasattr"), args=[subject, ast.Constant(value=str(name))], keywords=[]):
-                self._hasattr(subject, name, truth, frame)
+            case ast.Call(func=function, args=[subject, ast.Constant(value=str(name))], keywords=[]) if self._is(
+                function, "hasattr", frame
+            ):
+                value = self._machine.evaluate(subject, frame)
+                self._keep(subject, value, lambda choice: self._has(choice, name, frame) is not (not truth), frame)
+                if name == "__cuda_array_interface__" and truth:
+                    self._on_one(value, frame)
             case _:
-                self._truth(self._machine.evaluate(test, frame), truth, frame)
+                value = self._machine.evaluate(test, frame)
+                text = condition_text(test) if isinstance(value, Unknown | Method) else None
+                if text is not None:
+                    value = frame.state.conditions.get(text, value)
+                    frame.state.conditions.setdefault(text, Constant(truth))
+                self._truth(value, truth, frame)
+                self._narrow(test, truth, frame)
+
+    def _is(self, function: ast.expr, name: str, frame: Frame) -> bool:
+        return is_builtin(function, name, frame, self._machine)
 
     def _one_of_them(self, values: list[ast.expr], truth: bool, frame: Frame) -> None:
         """`a or b` is true, `a and b` is false: the paths on which the first that decides is each of them."""
@@ -76,120 +94,156 @@ class Guards:
             frame.state = rest
             self.assume(value, not truth, frame)
             rest = frame.state
+            if not rest.alive:
+                break
         if ends is not None:
             frame.state = ends
 
     def _truth(self, value: Value, truth: bool, frame: Frame) -> None:
+        if not frame.state.alive:
+            return
         choices = alternatives(value)
-        if all(isinstance(choice, Constant) and bool(choice.value) != truth for choice in choices) or (
-            isinstance(value, Symbol) and value.name in _NEVER_RUN and truth
-        ):
+        told = told_of(value, truth)
+        if told is None or (isinstance(value, Symbol) and value.name in _NEVER_RUN and truth):
             frame.state.alive = False
         elif any(isinstance(choice, Version) for choice in choices):
             frame.state.version_guarded = True
+        else:
+            learn(told, frame)
+            if len(choices) > 1:
+                exclude(_all_told(choices, truth), frame)
 
-    def _compared(self, left: ast.expr, operator: ast.cmpop, right: ast.expr, truth: bool, frame: Frame) -> None:
-        a, b = self._machine.evaluate(left, frame), self._machine.evaluate(right, frame)
+    def _narrow(self, test: ast.expr, truth: bool, frame: Frame) -> None:
+        """A name that is tested itself, or compared, keeps the alternatives for which the test comes out so."""
+        if isinstance(test, ast.Name):
+            value = self._machine.evaluate(test, frame)
+            self._keep(test, value, lambda one: told_if(one, truth) is not None, frame)
+        elif isinstance(test, ast.Compare) and isinstance(test.left, ast.Name) and len(test.ops) == 1:
+            value = self._machine.evaluate(test.left, frame)
+            if not isinstance(value, OneOf) or not all(isinstance(one, Constant) for one in value.values):
+                return
+            other = self._machine.evaluate(test.comparators[0], frame)
+            target = self._machine.target
+
+            def keeps(one: Value) -> bool:
+                answer = compare(one, test.ops[0], other, target)
+                return any(told_if(choice, truth) is not None for choice in alternatives(answer))
+
+            self._keep(test.left, value, keeps, frame)
+
+    def _keep(self, subject: ast.expr, value: Value, keeps: Callable[[Value], bool], frame: Frame) -> None:
+        """Only the alternatives of `subject` that a test `keeps` are left; with none left the path does not exist."""
         if not frame.state.alive:
             return
-        for value, kind, other in ((a, operator, b), (b, _FLIPPED.get(type(operator), type(operator))(), a)):
-            facts = [choice for choice in alternatives(value) if isinstance(choice, Fact)]
-            if facts and isinstance(other, Constant) and isinstance(other.value, int):
-                for fact in facts:
-                    self._learn(fact, count_test(fact, kind, other.value, truth), frame, only=len(facts) == 1)
-                return
-            if facts and isinstance(other, Sharding) and other.count == ONE and isinstance(kind, ast.Eq) and truth:
-                for fact in facts:
-                    self._learn(fact, ONE, frame, only=len(facts) == 1)
-                return
-        if b == Constant(None) and isinstance(operator, ast.Is | ast.IsNot):
-            self._none_test(left, a, isinstance(operator, ast.Is) == truth, frame)
-            return
-        self._truth(compare(a, operator, b, self._machine.target), truth, frame)
-
-    def _learn(self, fact: Fact, told: Count | bool | None, frame: Frame, *, only: bool) -> None:
-        if isinstance(told, bool):
-            return
-        known = frame.fact(fact.key)
-        if told is not None and isinstance(known, Count):
-            told = told.met(known)
-        if told is not None and fact.count is not None:
-            told = told.met(fact.count)
-        if told is IMPOSSIBLE and only and fact.key != EVERY_ARRAY:
-            frame.state.alive = False
-        elif told is not IMPOSSIBLE or fact.key != EVERY_ARRAY:
-            frame.state.facts[fact.key] = told
-
-    def _none_test(self, subject: ast.expr, value: Value, is_none: bool, frame: Frame) -> None:
         choices = alternatives(value)
-        kept = [
-            choice
-            for choice in choices
-            if isinstance(choice, Unknown | Symbol) or (choice == Constant(None)) == is_none
-        ]
-        self._keep(subject, choices, kept, frame)
-
-    def _keep(self, subject: ast.expr, choices: tuple[Value, ...], kept: list[Value], frame: Frame) -> None:
-        """Only the alternatives `kept` are left; with none left the path does not exist."""
+        kept = [choice for choice in choices if keeps(choice)]
+        while isinstance(subject, ast.NamedExpr):
+            subject = subject.target
         if not kept:
             frame.state.alive = False
         elif len(kept) < len(choices) and isinstance(subject, ast.Name):
             frame.state.variables[subject.id] = one_of(kept)
 
+    def _on_one(self, value: Value, frame: Frame) -> None:
+        told: dict[Subject, Told] = {(one.key, one.count): ONE for one in alternatives(value) if isinstance(one, Array)}
+        if isinstance(value, Array):
+            learn(told, frame)
+        else:
+            exclude(told, frame)
+
     def _isinstance(self, subject: ast.expr, kind: ast.expr, truth: bool, frame: Frame) -> None:
         value, kinds = self._machine.evaluate(subject, frame), self._machine.evaluate(kind, frame)
-        names = {
-            k.name
-            for k in (kinds.items if isinstance(kinds, Sequence) else alternatives(kinds))
-            if isinstance(k, Symbol)
-        }
-        choices = alternatives(value)
-        facts = [choice for choice in choices if isinstance(choice, Fact) and choice.what == "sharding"]
-        if facts:
-            if truth and names == {"jax.sharding.SingleDeviceSharding"}:
-                for fact in facts:
-                    self._learn(fact, ONE, frame, only=len(facts) == 1)
+        if any(isinstance(choice, Fact) for choice in alternatives(value)):
+            self._truth(is_instance(value, kinds), truth, frame)
             return
-        if not names or not isinstance(kinds, Symbol | Sequence):
+        names = _class_names(kinds)
+        if names is None:
             return
-        kept = [choice for choice in choices if _instance(choice, names) is not (not truth)]
-        self._keep(subject, choices, kept, frame)
-
-    def _hasattr(self, subject: ast.expr, name: str, truth: bool, frame: Frame) -> None:
-        value = self._machine.evaluate(subject, frame)
-        choices = alternatives(value)
-        kept = [choice for choice in choices if self._has(choice, name, frame) is not (not truth)]
-        self._keep(subject, choices, kept, frame)
+        self._keep(subject, value, lambda choice: _instance(choice, names) is not (not truth), frame)
 
     def _has(self, value: Value, name: str, frame: Frame) -> bool | None:
-        if isinstance(value, Symbol):
-            exists = exists_on_target(self._machine, f"{value.name}.{name}")
-            if exists is None:
-                frame.state.version_guarded = True
-            return exists
-        if isinstance(value, Array) and name == "__cuda_array_interface__":
-            count = frame.count(value)
-            return False if count is not None and count.surely_many else None
-        return None
+        match value:
+            case Symbol(owner):
+                exists = self._machine.table.exists(f"{owner}.{name}", self._machine.target.versions)
+                if exists is None:
+                    frame.state.version_guarded = True
+                return exists
+            case Array() if name == "__cuda_array_interface__":
+                count = frame.count(value)
+                return False if count is not None and count.surely_many else None
+            case Array() if name in ("__dlpack__", "__dlpack_device__", "sharding", "devices"):
+                return True
+            case Capsule() if name.startswith("__dlpack"):
+                return False
+            case _:
+                return None
 
 
-def _instance(value: Value, names: set[str]) -> bool | None:
+def condition_text(test: ast.expr) -> str | None:
+    """The text of a condition that stays as it is until a variable or an attribute is assigned: names, attributes and what they
+    are compared with. It begins with the variable.
+    """
+    match test:
+        case ast.Name(id=name):
+            return name
+        case ast.Attribute(value=owner, attr=name):
+            text = condition_text(owner)
+            return None if text is None else f"{text}.{name}"
+        case ast.Compare(left=left, ops=[operator], comparators=[ast.Constant(value=constant)]):
+            text = condition_text(left)
+            return None if text is None else f"{text} {type(operator).__name__} {constant!r}"
+        case _:
+            return None
+
+
+def _all_told(choices: tuple[Value, ...], truth: bool) -> dict[Subject, Told]:
+    told: dict[Subject, Told] = {}
+    for choice in choices:
+        if isinstance(choice, Test):
+            told.update(choice.true if truth else choice.false)
+    return told
+
+
+def _is_none(value: Value) -> bool | None:
+    if isinstance(value, Constant):
+        return value.value is None
+    return False if never_none(value) else None
+
+
+def _class_names(kinds: Value) -> frozenset[str] | None:
+    """The classes that `isinstance` is given, None unless all of them are known."""
+    classes = kinds.items if isinstance(kinds, Sequence) else (kinds,)
+    names = frozenset(one.name for one in classes if isinstance(one, Symbol))
+    return names if names and len(classes) == len([one for one in classes if isinstance(one, Symbol)]) else None
+
+
+def is_instance(value: Value, kinds: Value) -> Value:
+    """`isinstance(value, kinds)` as a value."""
+    names = _class_names(kinds)
+    answers: list[Value] = []
+    for choice in alternatives(value):
+        if isinstance(choice, Fact):
+            sound = names is not None and names == frozenset({_SOUND_TYPES.get(choice.what, "")})
+            answers.append(proof_of_one(choice) if sound else Unknown())
+        else:
+            told = None if names is None else _instance(choice, names)
+            answers.append(Unknown() if told is None else Constant(told))
+    return one_of(answers)
+
+
+def _instance(value: Value, names: frozenset[str]) -> bool | None:
     """Whether `value` is an instance of one of the classes; None where that is open."""
     match value:
-        case Array():
-            return True if "jax.Array" in names else False if names <= _HOST_TYPES | {"torch.Tensor"} else None
+        case Array(count, traced=traced):
+            if "jax.Array" in names:
+                return True
+            concrete = count is not None and not traced
+            never = _HOST_TYPES | ({"torch.Tensor", "jax.core.Tracer"} if concrete else {"torch.Tensor"})
+            return False if names <= never else None
         case Host():
-            return (
-                None
-                if names & (_HOST_TYPES | {"builtins.object"})
-                else False
-                if names <= {"jax.Array", "torch.Tensor"}
-                else None
-            )
+            return False if names <= {"jax.Array", "torch.Tensor"} else None
         case Foreign(library):
             return True if f"{library}.Tensor" in names else False if names <= _HOST_TYPES | {"jax.Array"} else None
-        case Devices():
-            return None
         case _:
             return None
 
@@ -199,26 +253,11 @@ _HOST_TYPES = frozenset(
 )
 
 
-def exists_on_target(machine: Machine, name: str) -> bool | None:
-    """Whether JAX's `name` exists on every (True) or no (False) candidate version; None where that is not known."""
-    from packaging.version import Version as PackageVersion
-
-    row = machine.table.timeline.get(machine.table.canonical(name))
-    if row is None:
-        return None
-    truths = {
-        (row.added is None or PackageVersion(version) >= PackageVersion(row.added))
-        and (row.removed is None or PackageVersion(version) < PackageVersion(row.removed))
-        for version in machine.target.versions
-    }
-    return truths.pop() if len(truths) == 1 else None
-
-
-def hasattr_value(machine: Machine, arguments: tuple[Value, ...]) -> Value:
+def has_attribute(machine: Machine, arguments: Arguments) -> Value:
     """`hasattr(module, "name")` as a value: a flag that code keeps for later."""
-    match arguments:
+    match arguments.positional:
         case (Symbol(owner), Constant(str() as name)):
-            exists = exists_on_target(machine, f"{owner}.{name}")
+            exists = machine.table.exists(f"{owner}.{name}", machine.target.versions)
             return Version(None, opaque=True) if exists is None else Constant(exists)
         case _:
-            return UNKNOWN
+            return Unknown()

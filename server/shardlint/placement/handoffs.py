@@ -5,22 +5,29 @@ from __future__ import annotations
 import ast
 
 from shardlint.placement.domain import (
+    ONE,
     UNKNOWN,
     Array,
     Capsule,
     Foreign,
     Host,
     Method,
+    OneOf,
+    Subject,
     Symbol,
+    Told,
     Unknown,
     Value,
-    alternatives,
 )
-from shardlint.placement.machine import IMPOSSIBLE, Arguments, Event, Frame, Machine
+from shardlint.placement.facts import exclude, learn
+from shardlint.placement.frame import Frame
+from shardlint.placement.lattice import alternatives, one_of
+from shardlint.placement.machine import Arguments, Event, Machine
 from shardlint.placement.table import Consumer
 from shardlint.syntax.tree import Node
 
 _TELLING_NAMES = frozenset({"to_dlpack", "from_dlpack", "toDlpack", "fromDlpack"})
+_CAUGHT_WITH = frozenset({"*", "Exception", "BaseException"})
 
 
 def consumer_of(machine: Machine, function: Value) -> tuple[Consumer, Value | None] | None:
@@ -32,6 +39,12 @@ def consumer_of(machine: Machine, function: Value) -> tuple[Consumer, Value | No
         case Method(Array() | Unknown() as owner, name):
             row = machine.table.consumers.get(f"jax.Array.{name}")
             return None if row is None or row.attribute else (row, owner)
+        case OneOf(values) if all(isinstance(one, Method) for one in values):
+            found = [consumer_of(machine, one) for one in values]
+            rows = {row.name: row for row in (one[0] for one in found if one is not None)}
+            if len(rows) != 1:
+                return None
+            return next(iter(rows.values())), one_of([one.owner for one in values if isinstance(one, Method)])
         case _:
             return None
 
@@ -43,10 +56,9 @@ def call_seen(machine: Machine, function: Value, arguments: Arguments, node: Nod
     found = consumer_of(machine, function)
     if found is not None:
         row, owner = found
-        operand_node, value = _operand(row, owner, arguments, node)
-        if owner is not None and isinstance(owner, Unknown):
-            return
-        _record(machine, row, operand_node, value, arguments, node, node.func, frame)
+        operand_node, value = _operand(row, owner, arguments)
+        if not isinstance(owner, Unknown):
+            _record(machine, row, operand_node, value, arguments, node, node.func, frame)
         return
     name = function.name if isinstance(function, Symbol | Method) else ""
     if name.rpartition(".")[2] in _TELLING_NAMES:
@@ -60,22 +72,25 @@ def call_seen(machine: Machine, function: Value, arguments: Arguments, node: Nod
 def attribute_read(machine: Machine, owner: Value, node: ast.Attribute, frame: Frame) -> None:
     """Record the hand-off, if any, that reading an attribute of an array is."""
     row = machine.table.consumers.get(f"jax.Array.{node.attr}")
-    if row is not None and row.attribute and isinstance(owner, Array):
+    if row is not None and row.attribute and any(isinstance(one, Array) for one in alternatives(owner)):
         _record(machine, row, node.value, owner, Arguments(), node, node, frame)
 
 
-def _operand(row: Consumer, owner: Value | None, arguments: Arguments, node: ast.Call) -> tuple[ast.expr | None, Value]:
+def _operand(row: Consumer, owner: Value | None, arguments: Arguments) -> tuple[ast.expr | None, Value]:
+    """What is handed over, and the expression for it where the program writes one."""
+    call, position, keyword = arguments.node, row.array.position, row.array.keyword
     if owner is not None:
-        return (node.func.value if isinstance(node.func, ast.Attribute) else None), owner
-    position = row.array.position
-    for keyword in node.keywords:
-        if keyword.arg is not None and keyword.arg == row.array.keyword:
-            return keyword.value, arguments.keywords[keyword.arg]
-    if 0 <= position < len(node.args) and position < len(arguments.positional):
-        operand = node.args[position]
-        if not any(isinstance(argument, ast.Starred) for argument in node.args[: position + 1]):
-            return operand, arguments.positional[position]
-    return None, UNKNOWN
+        function = None if call is None else call.func
+        return (function.value if isinstance(function, ast.Attribute) else None), owner
+    given = arguments.get(position, keyword)
+    value = UNKNOWN if given is None else given
+    if call is None:
+        return None, value
+    for one in call.keywords:
+        if one.arg is not None and one.arg == keyword:
+            return one.value, value
+    plain = not any(isinstance(argument, ast.Starred) for argument in call.args[: position + 1])
+    return (call.args[position] if plain and 0 <= position < len(call.args) else None), value
 
 
 def _record(
@@ -88,7 +103,9 @@ def _record(
     name: ast.expr,
     frame: Frame,
 ) -> None:
-    choices = [choice for choice in alternatives(value) if not _impossible(choice, frame)]
+    choices = tuple(one for one in alternatives(value) if not isinstance(one, Array) or frame.informed(one) is not None)
+    if any(_may_be_refused(choice, frame) for choice in choices):
+        frame.may_raise()
     for choice in choices:
         machine.record(
             Event(
@@ -107,10 +124,26 @@ def _record(
                 mixed=len(choices) > 1,
             )
         )
+    _survive(row, choices, frame)
 
 
-def _impossible(value: Value, frame: Frame) -> bool:
-    return isinstance(value, Array) and frame.fact(value.key) is IMPOSSIBLE
+def _may_be_refused(value: Value, frame: Frame) -> bool:
+    return not isinstance(value, Array | Host | Foreign) or (isinstance(value, Array) and frame.count(value) != ONE)
+
+
+def _survive(row: Consumer, choices: tuple[Value, ...], frame: Frame) -> None:
+    """Where a handler catches the refusal of an array on several devices, what comes behind the hand-off was not refused."""
+    refusal = "AttributeError" if row.attribute else "BufferError" if row.protocol == "dlpack" else ""
+    caught = frozenset[str]().union(*frame.handlers)
+    if not refusal or not caught & {refusal, *_CAUGHT_WITH}:
+        return
+    told: dict[Subject, Told] = {
+        (one.key, one.count): ONE for one in choices if isinstance(one, Array) and not one.traced
+    }
+    if len(choices) == 1:
+        learn(told, frame)
+    else:
+        exclude(told, frame)
 
 
 def result_of(row: Consumer) -> Value | None:

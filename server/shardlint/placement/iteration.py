@@ -13,16 +13,16 @@ from shardlint.placement.domain import (
     DeviceId,
     Devices,
     Elements,
+    Fact,
     Foreign,
     Host,
     Mapping,
     Sequence,
     Value,
     Version,
-    each,
-    one_of,
 )
-from shardlint.placement.machine import Frame
+from shardlint.placement.frame import Frame
+from shardlint.placement.lattice import alternatives, each, one_of
 from shardlint.syntax.tree import Node
 
 
@@ -39,10 +39,14 @@ def element(values: Value, node: Node, frame: Frame) -> Value:
                 return one_of(items)
             case Elements(item):
                 return item
-            case Mapping(items):
-                return one_of(Constant(key) for key, _ in items)
+            case Mapping(items, rest):
+                return one_of([*(Constant(key) for key, _ in items), *(() if rest is None else (UNKNOWN,))])
             case Devices(_, first, _):
                 return Device(DeviceId(None, first.platform if first is not None else None))
+            case Fact(what="device_set" | "local", items=None):
+                return Device(DeviceId(None))
+            case Fact(items=Elements(item)):
+                return item
             case Host():
                 return Host()
             case Foreign(library):
@@ -55,17 +59,33 @@ def element(values: Value, node: Node, frame: Frame) -> Value:
     return each(values, of)
 
 
+def items_of(values: Value) -> tuple[Value, ...] | None:
+    """The items of a container in their order, where all are known one by one."""
+    match values:
+        case Sequence(items):
+            return items
+        case Mapping(items, None):
+            return tuple(Constant(key) for key, _ in items)
+        case _:
+            return None
+
+
 def unpacked(values: Value, targets: list[ast.expr], node: Node, frame: Frame) -> list[Value]:
-    """The value for each of `targets`, one of which may be starred."""
-    if isinstance(values, Sequence):
-        starred = next((i for i, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
-        items = values.items
-        if starred is None and len(items) == len(targets):
-            return list(items)
-        if starred is not None and len(items) >= len(targets) - 1:
-            behind = len(targets) - starred - 1
-            middle = Sequence(items[starred : len(items) - behind])
-            return [*items[:starred], middle, *items[len(items) - behind :]]
-        return [UNKNOWN] * len(targets)
-    item = element(values, node, frame)
-    return [Elements(item) if isinstance(target, ast.Starred) else item for target in targets]
+    """The value for each of `targets`, one of which may be starred; each alternative is unpacked by itself."""
+    columns = [_unpacked(value, targets, node, frame) for value in alternatives(values)]
+    return [one_of(column) for column in zip(*columns, strict=True)]
+
+
+def _unpacked(values: Value, targets: list[ast.expr], node: Node, frame: Frame) -> list[Value]:
+    items = items_of(values)
+    if items is None:
+        item = element(values, node, frame)
+        return [Elements(item) if isinstance(target, ast.Starred) else item for target in targets]
+    starred = next((i for i, target in enumerate(targets) if isinstance(target, ast.Starred)), None)
+    if starred is None and len(items) == len(targets):
+        return list(items)
+    if starred is not None and len(items) >= len(targets) - 1:
+        behind = len(targets) - starred - 1
+        middle = Sequence(items[starred : len(items) - behind])
+        return [*items[:starred], middle, *items[len(items) - behind :]]
+    return [UNKNOWN] * len(targets)

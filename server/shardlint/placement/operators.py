@@ -1,44 +1,31 @@
-"""Values of operators, comparisons and subscripts."""
+"""Values of operators and comparisons."""
 
 from __future__ import annotations
 
 import ast
 from collections.abc import Hashable
-from collections.abc import Mapping as MappingType
-from typing import TypeVar
-
-from packaging.version import InvalidVersion
-from packaging.version import Version as PackageVersion
 
 from shardlint.model import Target
 from shardlint.placement.domain import (
-    ANY,
     ONE,
-    OPEN,
     UNKNOWN,
     Array,
     Constant,
-    Count,
-    Device,
-    DeviceId,
-    Devices,
-    Elements,
     Fact,
     Foreign,
     Host,
-    Mapping,
     Method,
+    OneOf,
     Sequence,
-    Slice,
+    Symbol,
+    Unknown,
     Value,
-    Version,
-    alternatives,
-    one_of,
 )
-from shardlint.placement.machine import Frame
+from shardlint.placement.frame import Frame
+from shardlint.placement.lattice import alternatives, each
+from shardlint.placement.telling import fact_test
+from shardlint.placement.versions import compare_versions, is_version, ordered
 from shardlint.syntax.tree import Node
-
-_Ordered = TypeVar("_Ordered", float, tuple[int, ...])
 
 
 def combined(operands: list[Value], node: Node, frame: Frame) -> Value:
@@ -46,16 +33,30 @@ def combined(operands: list[Value], node: Node, frame: Frame) -> Value:
     arrays = [array for operand in operands for array in alternatives(operand) if isinstance(array, Array)]
     if not arrays:
         return UNKNOWN
-    many = next((array for array in arrays if array.count is not None and array.count != ONE), None)
-    unknown = next((array for array in arrays if array.count is None), None)
+    open_ = next((operand for operand in operands if isinstance(operand, OneOf)), None)
+    if open_ is None:
+        return _combined(operands, node, frame)
+
+    def chosen(choice: Value) -> Value:
+        return combined([choice if operand == open_ else operand for operand in operands], node, frame)
+
+    return each(open_, chosen)
+
+
+def _combined(operands: list[Value], node: Node, frame: Frame) -> Value:
+    arrays = [array for operand in operands for array in alternatives(operand) if isinstance(array, Array)]
+    if not arrays:
+        return UNKNOWN
+    counts = {id(array): ONE if array.stacked else frame.count(array) for array in arrays}
+    many = next((array for array in arrays if (count := counts[id(array)]) is not None and count != ONE), None)
+    unknown = next((array for array in arrays if counts[id(array)] is None), None)
     chosen = many or unknown or arrays[0]
-    traced = any(array.traced for array in arrays)
-    count = frame.count(chosen)
-    if chosen.count is not None and chosen.count != ONE and count is None:
-        count = chosen.count
+    traced = frame.traced or any(array.traced for array in arrays)
+    count = counts[id(chosen)]
     if count == ONE and frame.state.mesh is not None and not traced:
         return Array(frame.state.mesh, frame.fresh(node), None, traced, frame.state.mesh_trace)
-    return Array(count, frame.fresh(node), chosen.device, traced, chosen.trace)
+    devices = {array.device for array in arrays}
+    return Array(count, frame.fresh(node), devices.pop() if len(devices) == 1 else None, traced, chosen.trace)
 
 
 def binary(left: Value, operator: ast.operator, right: Value, node: ast.expr, frame: Frame) -> Value:
@@ -93,203 +94,55 @@ def _arithmetic(a: int, operator: ast.operator, b: int) -> Value:
             return UNKNOWN
 
 
-def negate(value: Value) -> Value:
-    """`not value`."""
-    if isinstance(value, Constant):
-        return Constant(not value.value)
-    return value if isinstance(value, Version) else UNKNOWN
-
-
 def compare(left: Value, operator: ast.cmpop, right: Value, target: Target) -> Value:
-    """The truth of a comparison where it follows from constants or from the target's version."""
-    for value in (left, right):
-        if isinstance(value, Version) or (isinstance(value, Elements) and isinstance(value.item, Version)):
-            return _compare_versions(left, operator, right, target)
+    """The truth of a comparison where it follows from constants, from the target's version or from what is known of devices."""
+    if is_version(left) or is_version(right):
+        return compare_versions(left, operator, right, target)
+    return each(left, lambda one: each(right, lambda other: _compare(one, operator, other)))
+
+
+def _compare(left: Value, operator: ast.cmpop, right: Value) -> Value:
+    for fact, kind, other in ((left, operator, right), (right, _FLIPPED.get(type(operator), type(operator))(), left)):
+        test = fact_test(fact, kind, other) if isinstance(fact, Fact) else None
+        if test is not None:
+            return test
     if isinstance(left, Constant) and isinstance(right, Constant):
-        return _decide(left.value, operator, right.value)
-    if isinstance(operator, ast.Is | ast.IsNot) and _never_none(left) and right == Constant(None):
+        return _decide(left, operator, right)
+    if isinstance(operator, ast.Is | ast.IsNot) and never_none(left) and right == Constant(None):
         return Constant(isinstance(operator, ast.IsNot))
     return UNKNOWN
 
 
-def _never_none(value: Value) -> bool:
-    return isinstance(value, Array | Host | Foreign | Sequence | Mapping | Elements)
+_FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
+    ast.Lt: ast.Gt,
+    ast.LtE: ast.GtE,
+    ast.Gt: ast.Lt,
+    ast.GtE: ast.LtE,
+}
 
 
-def _decide(a: Hashable, operator: ast.cmpop, b: Hashable) -> Value:
-    try:
-        match operator:
-            case ast.Eq():
-                return Constant(a == b)
-            case ast.NotEq():
-                return Constant(a != b)
-            case ast.Is():
-                return Constant(a is b) if a is None or b is None or isinstance(a, bool) else UNKNOWN
-            case ast.IsNot():
-                return Constant(a is not b) if a is None or b is None or isinstance(a, bool) else UNKNOWN
-            case ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() if isinstance(a, int | float) and isinstance(
-                b, int | float
-            ):
-                return Constant(_ordered(float(a), operator, float(b)))
-            case _:
-                return UNKNOWN
-    except (TypeError, ValueError):
-        return UNKNOWN
+def never_none(value: Value) -> bool:
+    """Whether a value is surely not None: an attribute of whatever may be, as may what is outside the program."""
+    return not isinstance(value, Unknown | Constant | Symbol | Method | OneOf)
 
 
-def _ordered(a: _Ordered, operator: ast.cmpop, b: _Ordered) -> bool:
-    match operator:
-        case ast.Lt():
-            return a < b
-        case ast.LtE():
-            return a <= b
-        case ast.Gt():
-            return a > b
-        case ast.GtE():
-            return a >= b
-        case ast.NotEq():
-            return a != b
-        case _:
-            return a == b
+def _decide(left: Constant, operator: ast.cmpop, right: Constant) -> Value:
+    truth = _decided(left.value, operator, right.value)
+    return UNKNOWN if truth is None else Constant(truth, (*left.facts, *right.facts))
 
 
-def _compare_versions(left: Value, operator: ast.cmpop, right: Value, target: Target) -> Value:
-    """A test of the target's version holds if it holds for every candidate; else it stays a guard that is not followed."""
-    if not isinstance(operator, ast.Lt | ast.LtE | ast.Gt | ast.GtE | ast.Eq | ast.NotEq):
-        return Version(None, opaque=True)
-    truths: set[bool] = set()
-    for candidate in target.versions:
-        a, b = _release(left, candidate), _release(right, candidate)
-        if a is None or b is None:
-            return Version(None, opaque=True)
-        if not any(isinstance(side, Sequence) for side in (left, right)):
-            width = max(len(a), len(b))
-            a, b = a + (0,) * (width - len(a)), b + (0,) * (width - len(b))
-        truths.add(_ordered(a, operator, b))
-    return Constant(truths.pop()) if len(truths) == 1 else Version(None, opaque=True)
-
-
-def _release(value: Value, candidate: str) -> tuple[int, ...] | None:
-    match value:
-        case Version(opaque=False, parts=parts):
-            return _parsed(candidate, parts)
-        case Constant(str() as text):
-            return _parsed(text, None)
-        case Sequence(items) if items and all(isinstance(i, Constant) and isinstance(i.value, int) for i in items):
-            return tuple(i.value for i in items if isinstance(i, Constant) and isinstance(i.value, int))
-        case _:
-            return None
-
-
-def _parsed(text: str, parts: int | None) -> tuple[int, ...] | None:
-    try:
-        release = PackageVersion(text).release
-    except InvalidVersion:
-        return None
-    return release if parts is None else release[:parts]
-
-
-def subscript(owner: Value, index: Value, node: ast.Subscript, frame: Frame) -> Value:
-    """`owner[index]`."""
-    match owner:
-        case Array():
-            return combined([owner], node, frame)
-        case Sequence(items):
-            return _item(items, index)
-        case Mapping(items):
-            return _entry(items, index)
-        case Elements(item):
-            return owner if isinstance(index, Slice) else item
-        case Devices():
-            return _device(owner, index)
-        case Host() | Foreign():
-            return owner
-        case Version(known, _, opaque):
-            return _version_part(known, index, opaque=opaque)
-        case Method(Array() as array, "at"):
-            return array
-        case Method(Array() as array, "shape"):
-            return Method(array, "size")
-        case _:
-            return UNKNOWN
-
-
-def _item(items: tuple[Value, ...], index: Value) -> Value:
-    match index:
-        case Constant(int() as number):
-            return items[number] if -len(items) <= number < len(items) else UNKNOWN
-        case Slice(low, high, step) if OPEN not in (low, high, step) and step != 0:
-            kept = [items[i] for i in range(*slice(low, high, step).indices(len(items)))]
-            return Sequence(tuple(kept))
-        case Slice():
-            return Elements(one_of(items))
-        case _:
-            return one_of(items)
-
-
-def _entry(items: tuple[tuple[Hashable, Value], ...], index: Value) -> Value:
-    if isinstance(index, Constant):
-        return next((value for key, value in items if key == index.value), UNKNOWN)
-    return one_of([*(value for _, value in items), UNKNOWN])
-
-
-def _device(devices: Devices, index: Value) -> Value:
-    platform = devices.first.platform if devices.first is not None else None
-    match index:
-        case Constant(int() as number):
-            starts_at_zero = devices.first is not None and devices.first.index == 0
-            return Device(DeviceId(number if starts_at_zero and number >= 0 else None, platform))
-        case Slice(None, None, None):
-            return devices
-        case Slice(low, high, None) if isinstance(high, int) and isinstance(low, int | None):
-            start = low or 0
-            if 0 <= start < high:
-                count = Count(1, high - start).met(devices.count) or ONE
-                return Devices(count, DeviceId(start, platform), devices.trace)
-            return Devices(Count(1, devices.count.high), DeviceId(None, platform), devices.trace)
-        case Slice():
-            return Devices(Count(1, devices.count.high), DeviceId(None, platform), devices.trace)
-        case _:
-            return Device(DeviceId(None, platform))
-
-
-def _version_part(known: str | None, index: Value, *, opaque: bool) -> Value:
-    match index:
-        case Slice(None, int() as parts, None) if parts > 0 and not opaque:
-            return Version(known, parts)
-        case _:
-            return Version(known, opaque=True)
-
-
-def count_test(fact: Fact, operator: ast.cmpop, number: int, truth: bool) -> Count | bool | None:
-    """What `fact operator number` being `truth` says of the array's devices: a count, IMPOSSIBLE, or False for nothing."""
-    if fact.what != "count":
-        return False
-    if not truth:
-        inverse = _OPPOSITE.get(type(operator))
-        return False if inverse is None else count_test(fact, inverse(), number, True)
+def _decided(a: Hashable, operator: ast.cmpop, b: Hashable) -> bool | None:
+    singleton = a is None or b is None or isinstance(a, bool)
     match operator:
         case ast.Eq():
-            return Count(number, number) if number >= 1 else None
+            return a == b
         case ast.NotEq():
-            return Count(2, None) if number == 1 else ANY
-        case ast.Lt():
-            return Count(1, number - 1) if number > 1 else None
-        case ast.LtE():
-            return Count(1, number) if number >= 1 else None
-        case ast.Gt():
-            return Count(max(1, number + 1), None)
-        case ast.GtE():
-            return Count(max(1, number), None)
+            return a != b
+        case ast.Is():
+            return a is b if singleton else None
+        case ast.IsNot():
+            return a is not b if singleton else None
+        case ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() if isinstance(a, int | float) and isinstance(b, int | float):
+            return ordered(float(a), operator, float(b))
         case _:
-            return False
-
-
-_OPPOSITE: MappingType[type[ast.cmpop], type[ast.cmpop]] = {
-    ast.Eq: ast.NotEq,
-    ast.NotEq: ast.Eq,
-    ast.Lt: ast.GtE,
-    ast.GtE: ast.Lt,
-    ast.Gt: ast.LtE,
-    ast.LtE: ast.Gt,
-}
+            return None

@@ -5,15 +5,32 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import count
 
 from shardlint.model import Target
 from shardlint.placement.calls import Calls
-from shardlint.placement.domain import UNKNOWN, Array, Capsule, Foreign, Host, Symbol, Value, Version
+from shardlint.placement.domain import (
+    UNKNOWN,
+    Array,
+    Capsule,
+    Constant,
+    Foreign,
+    Function,
+    Host,
+    Ids,
+    Symbol,
+    Value,
+    Version,
+)
 from shardlint.placement.evaluate import Evaluator
 from shardlint.placement.execute import Executor
-from shardlint.placement.functions import Functions
-from shardlint.placement.guards import Guards, exists_on_target
-from shardlint.placement.machine import Arguments, Code, Event, Frame, State
+from shardlint.placement.frame import Code, Frame
+from shardlint.placement.functions import Functions, run_body
+from shardlint.placement.guards import Guards
+from shardlint.placement.lattice import joined, one_of
+from shardlint.placement.machine import Arguments, Event
+from shardlint.placement.state import State
+from shardlint.placement.survey import Survey, survey
 from shardlint.placement.table import Table
 from shardlint.syntax.scopes import FunctionNode, Names, names_of, parameters
 from shardlint.syntax.tree import Node, Tree
@@ -36,21 +53,19 @@ def hand_offs(tree: Tree, target: Target, table: Table, answers: Mapping[str, st
 
     `answers` are the meanings of external names as the imports spell them: what looking into other modules has told.
 
-    The module's body is run first. Then every function is run as somebody from outside would call it: with parameters of
-    which only the annotations are known, and what the module has left behind around it.
+    The module's body is run first. Then every function that nothing has called is run as somebody from outside would call it:
+    with parameters of which only the annotations are known, and what the module has left behind around it.
     """
-    program = _Program(table, target, answers)
+    program = _Program(table, target, answers, survey(tree))
     module: Frame | None = None
     state = State()
     for chunk in tree.chunks:
-        frame = Frame(chunk, None, None, frozenset(), state)
         if module is None:
-            module = frame
+            module = Frame(chunk, None, None, frozenset(), state)
         module.chunk = chunk
         program.execute(chunk.body, module)
         module.state.alive = True
-    if module is not None:
-        program.visit(module)
+    program.visit()
     return Seen(tuple(program.events.values()), tuple(sorted(program.questions)))
 
 
@@ -61,6 +76,7 @@ class _Program:
     table: Table
     target: Target
     answers: Mapping[str, str]
+    survey: Survey
     questions: set[str] = field(default_factory=set[str])
     events: dict[Hashable, Event] = field(default_factory=dict[Hashable, Event])
 
@@ -70,8 +86,10 @@ class _Program:
         self._guards = Guards(self)
         self._calls = Calls(self)
         self._functions = Functions(self)
-        self._visited: set[Code] = set()
+        self._defined: list[Function] = []
+        self._traced: set[FunctionNode] = set()
         self._names: dict[FunctionNode, Names] = {}
+        self._numbers = count()
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:
         return self._evaluator.evaluate(node, frame)
@@ -88,11 +106,26 @@ class _Program:
     def call(self, function: Value, arguments: Arguments, node: Node, frame: Frame) -> Value:
         return self._calls.call(function, arguments, node, frame)
 
-    def run(self, code: Code, closure: Frame, arguments: Arguments, node: Node, frame: Frame, *, traced: bool) -> Value:
-        return self._functions.run(code, closure, arguments, node, frame, traced=traced)
+    def run(self, function: Function, arguments: Arguments, node: Node, frame: Frame, *, traced: bool) -> Value:
+        return self._functions.run(function, arguments, node, frame, traced=traced)
+
+    def define(self, function: Function) -> None:
+        self._defined.append(function)
+
+    def traces(self, function: Value) -> None:
+        if isinstance(function, Function) and isinstance(function.code, Code):
+            self._traced.add(function.code.node)
 
     def record(self, event: Event) -> None:
-        key = (event.place.node, event.consumer, event.value, event.count, event.handlers, event.version_guarded)
+        key = (
+            event.place.node,
+            event.consumer,
+            event.value,
+            event.count,
+            event.handlers,
+            event.version_guarded,
+            event.mixed,
+        )
         self.events.setdefault(key, event)
 
     def ask(self, name: str) -> None:
@@ -104,6 +137,12 @@ class _Program:
         if found is None:
             found = self._names[function] = names_of(function)
         return found
+
+    def steady(self, frame: Frame, name: Hashable) -> bool:
+        return frame.enclosing is None and name in self.survey.steady
+
+    def new_ids(self) -> Ids:
+        return frozenset((next(self._numbers),))
 
     def canonical_symbol(self, name: str, node: Node, frame: Frame) -> Value:
         name = self.table.canonical(self.answers.get(name, name))
@@ -128,32 +167,54 @@ class _Program:
                 )
             )
             caught = {handler for handlers in frame.handlers for handler in handlers}
-            if isinstance(node, ast.alias) and caught & _IMPORT_ERRORS and exists_on_target(self, name) is not True:
+            exists = self.table.exists(name, self.target.versions)
+            if isinstance(node, ast.alias) and caught & _IMPORT_ERRORS and exists is not True:
                 return UNKNOWN
         return Symbol(name)
 
-    def visit(self, frame: Frame) -> None:
-        """Run what `frame` defined, and what that defines, as called from outside."""
-        waiting = list(frame.defined)
-        while waiting:
-            code, closure = waiting.pop(0)
-            if code in self._visited:
-                continue
-            self._visited.add(code)
-            inner = self._from_outside(code, closure)
-            waiting.extend(inner.defined)
+    def visit(self) -> None:
+        """Run the functions that nothing has called, and those that these define: first those whose names nobody reads, as what
+        they call needs no run of its own.
+        """
+        visited: set[FunctionNode] = set()
+        for unread in (True, False):
+            position = 0
+            while position < len(self._defined):
+                function = self._defined[position]
+                position += 1
+                code = function.code
+                if not isinstance(code, Code) or code.node in visited or code.node in self._functions.called:
+                    continue
+                if (unread and code.name in self.survey.read) or self._only_called(function, code):
+                    continue
+                visited.add(code.node)
+                self._from_outside(function, code)
 
-    def _from_outside(self, code: Code, closure: Frame) -> Frame:
-        names = self.names(code.node)
-        state = State({}, {}, closure.state.mesh, closure.state.mesh_trace, closure.state.default)
-        frame = Frame(code.chunk, code, closure, names.local, state, names.outer)
+    def _only_called(self, function: Function, code: Code) -> bool:
+        """Whether a function is one of a function's own that it only calls: where it does not, nobody does."""
+        nested = isinstance(function.closure, Frame) and function.closure.enclosing is not None
+        names = self.survey
+        return nested and code.name in names.read and code.name not in names.passed and not code.is_method
+
+    def _from_outside(self, function: Function, code: Code) -> None:
+        closure = function.closure
+        assert isinstance(closure, Frame)
+        around = closure.state
+        state = State(mesh=around.mesh, mesh_trace=around.mesh_trace, default=around.default)
+        traced = code.node in self._traced
+        frame = Frame(code.chunk, code, closure, self.names(code.node).local, state, traced=traced)
+        defaults = dict(function.defaults)
         for index, parameter in enumerate(parameters(code.node.args)):
-            state.variables[parameter.arg] = self._annotated(parameter, ("parameter", code.node, index), closure)
-        if isinstance(code.node, ast.Lambda):
-            self.evaluate(code.node.body, frame)
-        else:
-            self.execute(code.node.body, frame)
-        return frame
+            value = self._annotated(parameter, ("parameter", code.node, index), closure)
+            default = defaults.get(parameter.arg, UNKNOWN)
+            if value == UNKNOWN and not isinstance(default, Constant):
+                value = one_of([default, UNKNOWN])
+            state.variables[parameter.arg] = value
+        _, end = run_body(code, frame, self)
+        frame.state = frame.state if end is None else end
+        for (target, name), value in frame.state.outer.items():
+            # Nobody knows whether it was called.
+            target.state.variables[name] = joined(target.state.variables.get(name), value) or value
 
     def _annotated(self, parameter: ast.arg, key: Hashable, closure: Frame) -> Value:
         annotation = parameter.annotation

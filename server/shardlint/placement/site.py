@@ -4,9 +4,11 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from shardlint.placement.domain import UNKNOWN, Trace, Value, traced
-from shardlint.placement.machine import Arguments, Frame, Machine
+from shardlint.placement.domain import UNKNOWN, Value
+from shardlint.placement.frame import Frame
+from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.table import Argument, Effect
+from shardlint.placement.trace import Trace, traced
 from shardlint.syntax.tree import Node
 
 

@@ -22,12 +22,15 @@ class Argument:
 
 @dataclass(frozen=True, slots=True)
 class Effect:
-    """What a function does to placement: a name of `effects.EFFECTS` and the arguments that it reads."""
+    """What a function does to placement: a name of `effects.EFFECTS` and the arguments that it reads; `earlier` is what it did
+    before a JAX version.
+    """
 
     name: str
     value: Argument | None = None
     target: Argument | None = None
     library: str | None = None
+    earlier: tuple[str, Effect] | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,11 +101,14 @@ class Table:
         }
         return truths.pop() if len(truths) == 1 else None
 
-    def effect(self, name: str) -> Effect | None:
-        """The effect of the function `name`, its own or its namespace's."""
+    def effect(self, name: str, versions: Sequence[str] = ()) -> Effect | None:
+        """The effect of the function `name`, its own or its namespace's; the earlier one if all `versions` are earlier."""
         found = self.effects.get(name)
         if found is not None:
-            return found
+            if found.earlier is None or not versions:
+                return found
+            before, earlier = found.earlier
+            return earlier if all(Version(one) < Version(before) for one in versions) else found
         for prefix, effect in self.namespaces:
             if name.startswith(prefix):
                 return effect
@@ -116,6 +122,9 @@ def load() -> Table:
     effects: dict[str, Effect] = {}
     for row in api["function"]:
         effect = Effect(row["effect"], _argument(row.get("value")), _argument(row.get("target")))
+        if "earlier" in row:
+            before = replace(effect, name=row["earlier"]["effect"])
+            effect = replace(effect, earlier=(row["earlier"]["before"], before))
         for name in row["names"]:
             effects.setdefault(name, effect)
     namespaces = [

@@ -1,0 +1,162 @@
+"""What happens to values that cross the border of a call: keys of arrays and ids of containers are renamed on the way in, so that
+calls with equal arguments share one summary, and renamed back on the way out; evidence gets a step more.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Hashable
+from dataclasses import dataclass, field, replace
+
+from shardlint.placement.domain import (
+    Array,
+    Capsule,
+    Constant,
+    Count,
+    Elements,
+    Fact,
+    Facts,
+    Ids,
+    Mapping,
+    OneOf,
+    Sequence,
+    Subject,
+    Test,
+    Told,
+    Value,
+)
+from shardlint.placement.frame import Code, Frame
+from shardlint.placement.lattice import bounded, leaves, map_items, one_of
+from shardlint.placement.state import EVERY_ARRAY
+from shardlint.placement.trace import Trace, traced
+from shardlint.syntax.tree import Node
+
+
+@dataclass(eq=False)
+class Crossing:
+    """One call from `node` in `frame` to `code`."""
+
+    code: Code
+    node: Node
+    frame: Frame
+    new_ids: Callable[[], Ids]
+    _keys: dict[Hashable, Hashable] = field(default_factory=dict[Hashable, Hashable])
+    _counts: dict[Hashable, Count | None] = field(default_factory=dict[Hashable, "Count | None"])
+    _ids: dict[Ids, Ids] = field(default_factory=dict[Ids, Ids])
+    _made: dict[Hashable, Hashable] = field(default_factory=dict[Hashable, Hashable])
+    _copies: dict[Hashable, Ids] = field(default_factory=dict[Hashable, Ids])
+    pattern: list[Ids] = field(default_factory=list[Ids])
+    """The inner ids of the argument containers as they are met: which arguments are the same object."""
+
+    def enter(self, value: Value, name: str) -> Value:
+        """An argument as the parameter `name` gets it."""
+        return self._mapped(bounded(value), lambda leaf: self._entering(leaf, name), self._entering_ids)
+
+    def _entering(self, leaf: Value, name: str) -> Value:
+        match leaf:
+            case Array(count=count, key=key, trace=trace):
+                known = self._counts[key] = self.frame.count(leaf)
+                return replace(leaf, key=self._inner(key), trace=self._passed(trace, name), count=known or count)
+            case Constant(value, facts) if facts:
+                return Constant(value)
+            case Fact(key=key):
+                return replace(leaf, key=self._inner(key))
+            case Test(true, false):
+                return Test(_renamed(true, self._inner), _renamed(false, self._inner))
+            case Capsule(trace):
+                return Capsule(self._passed(trace, name))
+            case _:
+                return leaf
+
+    def _passed(self, trace: Trace | None, name: str) -> Trace | None:
+        return trace and traced(trace, self.frame.place(self.node), f"passed to `{name}` of {self.code.name}")
+
+    def _inner(self, key: Hashable) -> Hashable:
+        return key if key == EVERY_ARRAY else self._keys.setdefault(key, ("argument", self.code.node, len(self._keys)))
+
+    def _entering_ids(self, ids: Ids) -> Ids:
+        if ids:
+            ids = self._ids.setdefault(ids, frozenset({("argument", self.code.node, len(self._ids))}))
+            self.pattern.append(ids)
+        return ids
+
+    def leave(self, value: Value, born: range, evidence: Callable[[Trace | None], Trace | None]) -> Value:
+        """What comes out, as the caller sees it: its own keys and ids for what it passed in, new ones for what was made (the ids in
+        `born` are those of the containers that the summarised run made).
+        """
+        return self._mapped(value, lambda leaf: self._leaving(leaf, evidence), lambda ids: self.outer_ids(ids, born))
+
+    def _leaving(self, leaf: Value, evidence: Callable[[Trace | None], Trace | None]) -> Value:
+        match leaf:
+            case Array(key=key, trace=trace):
+                return replace(leaf, key=self._outer(key), trace=evidence(trace))
+            case Constant(value, facts) if facts:
+                return Constant(value, _renamed(facts, self._outer))
+            case Fact(key=key):
+                return replace(leaf, key=self._outer(key))
+            case Test(true, false):
+                return Test(_renamed(true, self._outer), _renamed(false, self._outer))
+            case Capsule(trace=trace):
+                return Capsule(evidence(trace))
+            case _:
+                return leaf
+
+    def _outer(self, key: Hashable) -> Hashable:
+        if key == EVERY_ARRAY:
+            return key
+        for outer, inner in self._keys.items():
+            if inner == key:
+                return outer
+        if key not in self._made:
+            self._made[key] = self.frame.fresh(self.node, len(self._made) + 1)
+        return self._made[key]
+
+    def outer_ids(self, ids: Ids, born: range) -> Ids:
+        """The caller's ids for those of a summary."""
+        found: set[Hashable] = set()
+        for one in ids:
+            passed = next((outer for outer, inner in self._ids.items() if one in inner), None)
+            if passed is not None:
+                found |= passed
+            elif isinstance(one, int) and one in born:
+                found |= self._copies.setdefault(one, self.new_ids())
+            else:
+                found.add(one)
+        return frozenset(found)
+
+    def told(self, facts: dict[Hashable, Told]) -> dict[Subject, Told]:
+        """Facts of a summary about what the caller passed in, as the caller knows it."""
+        told = {(outer, self._counts.get(outer)): facts[inner] for outer, inner in self._keys.items() if inner in facts}
+        return {**told, (EVERY_ARRAY, None): facts[EVERY_ARRAY]} if EVERY_ARRAY in facts else told
+
+    def _mapped(self, value: Value, leaf: Callable[[Value], Value], ids: Callable[[Ids], Ids]) -> Value:
+        match value:
+            case OneOf(values):
+                return one_of([self._mapped(alternative, leaf, ids) for alternative in values])
+            case Sequence() | Mapping() | Elements():
+                renamed = ids(value.ids)
+                return map_items(value, lambda item: self._mapped(item, leaf, ids), renamed)
+            case _:
+                return leaf(value)
+
+
+def _renamed(facts: Facts, rename: Callable[[Hashable], Hashable]) -> Facts:
+    return tuple(((rename(key), known), told) for (key, known), told in facts)
+
+
+def entered(bound: dict[str, Value]) -> tuple[Trace | None, ...]:
+    """The evidence that came in with the arguments, in a fixed order."""
+    return tuple(
+        leaf.trace for name in sorted(bound) for leaf in leaves(bound[name]) if isinstance(leaf, Array | Capsule)
+    )
+
+
+def rebased(trace: Trace | None, then: tuple[Trace | None, ...], now: tuple[Trace | None, ...]) -> Trace | None:
+    """Evidence that grew in a summarised run, on what came in `now` in the place of what came in `then`."""
+    if trace is None:
+        return None
+    for old, new in zip(then, now, strict=False):
+        if old is not None and old is not new:
+            found = trace.rebased(old, new)
+            if found is not None:
+                return found
+    return trace

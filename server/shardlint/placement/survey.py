@@ -1,0 +1,88 @@
+"""What a quick look at a whole module tells, before any of it is run."""
+
+from __future__ import annotations
+
+import ast
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
+
+from shardlint.syntax.scopes import FunctionNode, targets
+from shardlint.syntax.tree import Tree
+
+
+@dataclass(frozen=True, slots=True)
+class Survey:
+    """`steady` are the module's names that are bound in one place, which runs once; `read` are the names and attributes that
+    anything in the module reads, `passed` those that it reads otherwise than to call them at once.
+    """
+
+    steady: frozenset[str]
+    read: frozenset[str]
+    passed: frozenset[str]
+
+
+_LEAVES = frozenset({ast.Constant, ast.Load, ast.Store, ast.Del, ast.Pass, ast.arg})
+
+
+def survey(tree: Tree) -> Survey:
+    """Look at a module."""
+    once = Counter(name for chunk in tree.chunks for statement in chunk.body for name in _bound_by(statement))
+    stored: Counter[str] = Counter()
+    read: set[str] = set()
+    passed: set[str] = set()
+    outer: set[str] = set()
+    stack: list[ast.AST] = [statement for chunk in tree.chunks for statement in chunk.body]
+    while stack:
+        node = stack.pop()
+        match node:
+            case ast.Call(func=ast.Name(id=name)):
+                read.add(name)
+                stack.extend((*node.args, *node.keywords))
+                continue
+            case ast.Name(id=name, ctx=ast.Load()):
+                read.add(name)
+                passed.add(name)
+            case ast.Name(id=name):
+                stored[name] += 1
+            case ast.Attribute(attr=name):
+                read.add(name)
+            case ast.Global(names=names):
+                outer.update(names)
+            case _:
+                pass
+        stack.extend(child for child in ast.iter_child_nodes(node) if type(child) not in _LEAVES)
+    steady = frozenset(name for name, times in once.items() if times == 1 and stored[name] <= 1 and name not in outer)
+    return Survey(steady, frozenset(read), frozenset(passed))
+
+
+def _bound_by(statement: ast.stmt) -> Iterable[str]:
+    """The names that a statement of the module itself binds, twice where it may do so more than once or not at all."""
+    match statement:
+        case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
+            yield statement.name
+        case ast.Import() | ast.ImportFrom():
+            for alias in statement.names:
+                yield (alias.asname or alias.name).partition(".")[0]
+        case ast.Assign(targets=assigned):
+            for target in assigned:
+                yield from targets(target)
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            yield from targets(target)
+        case _:
+            for node in ast.walk(statement):
+                if isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef):
+                    yield from (node.name, node.name)
+                elif isinstance(node, ast.alias):
+                    name = (node.asname or node.name).partition(".")[0]
+                    yield from (name, name)
+
+
+def own_nodes(function: FunctionNode) -> Iterator[ast.AST]:
+    """The nodes of a function's body without those of the functions and classes in it."""
+    stack: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else list(function.body)
+    while stack:
+        node = stack.pop()
+        yield node
+        if not isinstance(node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda | ast.ClassDef):
+            stack.extend(ast.iter_child_nodes(node))

@@ -1,0 +1,139 @@
+"""Calling what `jax.jit` and its like made of a function."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shardlint.placement.devices import Destination, array_at, destination
+from shardlint.placement.domain import (
+    ANY,
+    ONE,
+    UNKNOWN,
+    Array,
+    Constant,
+    Foreign,
+    Host,
+    Mapping,
+    Sequence,
+    Transformed,
+    Value,
+)
+from shardlint.placement.frame import Frame
+from shardlint.placement.lattice import each, leaves, map_leaves
+from shardlint.placement.machine import Arguments, Machine, item_of
+from shardlint.placement.site import Site
+from shardlint.placement.table import Effect
+from shardlint.syntax.tree import Node
+
+
+def call_transformed(function: Transformed, arguments: Arguments, node: Node, frame: Frame, machine: Machine) -> Value:
+    """Run the function with tracers, and put what it gives where the transformation says."""
+    site = Site(machine, frame, node, f"jax.{function.how}", Effect(function.how), arguments)
+    inside = _as_tracers(arguments, function.input, site)
+    traced, frame.traced = frame.traced, True
+    result = machine.call(function.function, inside, node, frame)
+    frame.traced = traced
+    first = item_of(arguments.get(0))
+    match function.how:
+        case "pmap" | "pmap-stacked":
+            return _mapped(result, function.output, site)
+        case "jit" | "shard-map" if function.output is not None:
+            return _put_out(result, function.output, site)
+        case "grad":
+            return _concrete(first, site)
+        case "value_and_grad":
+            return Sequence((_concrete(result, site), _concrete(first, site)))
+        case "vmap" if frame.state.mesh is not None:
+            return map_leaves(result, lambda _leaf: Array(None, frame.fresh(node), traced=frame.traced))
+        case "jit" | "vmap" | "checkpoint" | "remat" | "named_call":
+            return _concrete(result, site)
+        case _:
+            return UNKNOWN
+
+
+def _mapped(result: Value, devices: Value | None, site: Site) -> Value:
+    """What `pmap` gives: an array on all devices, or on those that it was told to use."""
+    where = Destination(ANY) if devices is None else destination(devices, site) or Destination(ANY)
+    stacked = site.effect.name == "pmap-stacked"
+    return map_leaves(result, lambda _leaf: replace(array_at(where, site), stacked=stacked))
+
+
+def _put_out(result: Value, output: Value, site: Site) -> Value:
+    """The result of a function whose outputs are put on `output`, a sharding or a tree of them."""
+    match output:
+        case Sequence(wanted):
+            items = result.items if isinstance(result, Sequence) else (UNKNOWN,) * len(wanted)
+            if len(items) != len(wanted):
+                return UNKNOWN
+            put = tuple(_put_out(item, where, site) for item, where in zip(items, wanted, strict=True))
+            return _together(Sequence(put))
+        case Mapping(wanted, None):
+            given = dict(result.items) if isinstance(result, Mapping) else {}
+            pairs = tuple((key, _put_out(given.get(key, UNKNOWN), where, site)) for key, where in wanted)
+            return _together(Mapping(pairs))
+        case _:
+            pass
+
+    def on(choice: Value) -> Value:
+        where = destination(choice, site)
+        if where is None:
+            return _concrete(result, site)
+        return map_leaves(result, lambda _leaf: array_at(where, site))
+
+    return each(output, on)
+
+
+def _as_tracers(arguments: Arguments, put: Value | None, site: Site) -> Arguments:
+    """The arguments as a traced function sees them: those from outside of JAX become arrays, where `in_shardings` says."""
+    where = None if put is None else destination(put, site)
+
+    def apply(leaf: Value) -> Value:
+        match leaf:
+            case Array():
+                return replace(leaf, traced=True)
+            case Host() | Foreign() if where is not None:
+                return replace(array_at(where, site), traced=True)
+            case Host() | Foreign():
+                return Array(ONE if put is None else None, site.frame.fresh(site.node), traced=True)
+            case _:
+                return leaf
+
+    return Arguments(
+        tuple(map_leaves(value, apply) for value in arguments.positional),
+        {name: map_leaves(value, apply) for name, value in arguments.keywords.items()},
+        arguments.open,
+        None if arguments.rest is None else map_leaves(arguments.rest, apply),
+    )
+
+
+def _concrete(value: Value, site: Site) -> Value:
+    """Results of a compiled function: concrete arrays, on the mesh in force if they came from no other."""
+    return _together(map_leaves(value, lambda leaf: _concrete_leaf(leaf, site.frame)))
+
+
+def _together(value: Value) -> Value:
+    """All results of one compiled function are on the same devices: those of the result that is on most."""
+    arrays = [
+        leaf for leaf in leaves(value) if isinstance(leaf, Array) and leaf.count is not None and leaf.count != ONE
+    ]
+    if not arrays or isinstance(value, Array):
+        return value
+    most = arrays[0]
+
+    def apply(leaf: Value) -> Value:
+        alone = isinstance(leaf, Array) and leaf.count == ONE
+        return replace(leaf, count=most.count, device=None, trace=most.trace) if alone else leaf
+
+    return map_leaves(value, apply)
+
+
+def _concrete_leaf(leaf: Value, frame: Frame) -> Value:
+    match leaf:
+        case Array(count=count) if count == ONE and frame.state.mesh is not None and not frame.traced:
+            return Array(frame.state.mesh, leaf.key, trace=frame.state.mesh_trace)
+        case Array(count=count, stacked=stacked):
+            return replace(leaf, traced=frame.traced, count=ONE if stacked else count, stacked=False)
+        case Constant():
+            return leaf
+        case _:
+            return UNKNOWN
