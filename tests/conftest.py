@@ -23,6 +23,13 @@ def _frozen() -> None:
     assert not problems, problems
 
 
+@pytest.fixture(autouse=True)
+def _no_active_environment(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The environment from which the tests are run is none of the projects' that they make up."""
+    for name in ("VIRTUAL_ENV", "CONDA_PREFIX"):
+        monkeypatch.delenv(name, raising=False)
+
+
 @pytest.fixture(scope="session")
 def catalogue(_frozen: None) -> Catalogue:
     """The shipped rules."""
