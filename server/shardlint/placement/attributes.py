@@ -8,19 +8,23 @@ from shardlint.placement.domain import (
     ONE,
     UNKNOWN,
     Array,
+    Class,
     Constant,
     Count,
     Devices,
     Elements,
     Fact,
+    Instance,
     Mesh,
     Method,
     Sharding,
+    Super,
     Symbol,
     Value,
 )
 from shardlint.placement.frame import Frame
 from shardlint.placement.machine import Machine
+from shardlint.placement.objects import object_attribute
 from shardlint.placement.state import EVERY_ARRAY
 from shardlint.syntax.tree import Node
 
@@ -38,6 +42,8 @@ def attribute(owner: Value, name: str, node: Node, frame: Frame, machine: Machin
     match owner:
         case Symbol():
             return machine.canonical_symbol(f"{owner.name}.{name}", node, frame)
+        case Instance() | Class() | Super():
+            return object_attribute(owner, name, node, frame, machine)
         case Array():
             return _of_array(owner, name, node, frame, machine)
         case Fact():

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Hashable
 from dataclasses import replace
 
@@ -10,10 +11,12 @@ from shardlint.placement.devices import as_devices, is_whole_machine
 from shardlint.placement.domain import (
     UNKNOWN,
     Constant,
+    Descriptor,
     Devices,
     Elements,
     Fact,
     Host,
+    Instance,
     Mapping,
     Sequence,
     Test,
@@ -25,6 +28,7 @@ from shardlint.placement.guards import has_attribute, is_instance
 from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import each, one_of
 from shardlint.placement.machine import Arguments, Machine, item_of
+from shardlint.placement.objects import current_super, iterated, set_attribute
 from shardlint.placement.operators import combined
 from shardlint.placement.state import EVERY_ARRAY
 from shardlint.placement.telling import junction
@@ -86,6 +90,18 @@ def call_builtin(name: str, arguments: Arguments, node: Node, frame: Frame, mach
             return _every(first, name == "any")
         case "range":
             return _range(arguments)
+        case "property":
+            return Descriptor("property", first)
+        case "staticmethod" | "classmethod":
+            return Descriptor(name.removesuffix("method"), first)
+        case "super":
+            return current_super(frame, arguments)
+        case "setattr" if isinstance(named := item_of(arguments.get(1)), Constant) and isinstance(node, ast.Call):
+            value = item_of(arguments.get(2))
+            set_attribute(first, str(named.value), value, node, node.args[0], frame, machine)
+            return Constant(None)
+        case "vars":
+            return UNKNOWN
         case "print" | "id" | "type" | "callable":
             return UNKNOWN
         case _:
@@ -107,6 +123,8 @@ def _length(value: Value) -> Value:
             return Constant(len(items))
         case Mapping(items, None):
             return Constant(len(items))
+        case Instance(definition, items) if definition.shape == "tuple":
+            return Constant(len(items))
         case Devices(local=True) if is_whole_machine(value):
             return Fact("local count", EVERY_ARRAY)
         case Devices() if is_whole_machine(value):
@@ -124,6 +142,7 @@ def _listed(name: str, arguments: Arguments, node: Node, frame: Frame, machine: 
             return value
         if isinstance(value, Fact) and value.items is None:
             return value
+        value = iterated(value, node, frame, machine)
         items = items_of(value)
         if items is None or name in ("set", "frozenset") or (name == "sorted" and len(items) > 1):
             return Elements(element(value, node, frame), ids)

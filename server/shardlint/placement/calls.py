@@ -9,13 +9,16 @@ from shardlint.placement.domain import (
     UNKNOWN,
     Array,
     Capsule,
+    Class,
     Constant,
+    Descriptor,
     Devices,
     Elements,
     Fact,
     Foreign,
     Function,
     Host,
+    Instance,
     Mapping,
     Method,
     OneOf,
@@ -31,8 +34,9 @@ from shardlint.placement.effects import EFFECTS, TRACING
 from shardlint.placement.frame import Frame
 from shardlint.placement.handoffs import call_seen, consumer_of, result_of
 from shardlint.placement.lattice import alternatives, each
-from shardlint.placement.machine import Arguments, Machine
+from shardlint.placement.machine import Arguments, Machine, item_of
 from shardlint.placement.methods import container_method
+from shardlint.placement.objects import construct, object_attribute, record_method
 from shardlint.placement.operators import combined
 from shardlint.placement.site import Site
 from shardlint.placement.table import Effect
@@ -43,6 +47,7 @@ from shardlint.syntax.tree import Node
 
 _TO_HOST = frozenset({"numpy", "item", "tolist"})
 _SETTERS = frozenset({"set", "add", "multiply", "divide", "power", "min", "max", "apply", "get", "mul"})
+_OF_RECORDS = frozenset({"replace", "_replace", "_asdict"})
 _NEVER_RETURN = frozenset({"skipTest"})
 
 
@@ -79,6 +84,12 @@ class Calls:
                 return self.call(inner, merged, node, frame)
             case Transformed():
                 return call_transformed(function, arguments, node, frame, self._machine)
+            case Class(definition):
+                return construct(definition, arguments, node, frame, self._machine)
+            case Instance() if not isinstance(
+                called := object_attribute(function, "__call__", node, frame, self._machine), Method
+            ):
+                return self.call(called, arguments, node, frame)
             case _:
                 frame.may_raise()
                 return UNKNOWN
@@ -124,6 +135,11 @@ class Calls:
                 return owner
             case Version(known):
                 return Version(known) if name == "split" else Version(known, opaque=True)
+            case Descriptor(kind, getter, setter):
+                given = item_of(arguments.get(0))
+                return Descriptor(kind, given if name == "getter" else getter, given if name == "setter" else setter)
+            case Instance() if name in _OF_RECORDS:
+                return record_method(owner, name, arguments)
             case Transformed() if name in ("lower", "compile", "trace"):
                 return owner
             case Sharding() if name in ("with_memory_kind", "update", "with_spec"):

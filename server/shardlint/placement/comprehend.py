@@ -11,6 +11,7 @@ from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import one_of
 from shardlint.placement.machine import Machine
 from shardlint.placement.merging import merge_all
+from shardlint.placement.objects import iterated
 from shardlint.placement.state import State
 from shardlint.syntax.scopes import targets
 
@@ -52,7 +53,7 @@ def _made(
     if len(generators) > 1 or frame.comprehended:
         return None
     generator = generators[0]
-    items = items_of(machine.evaluate(generator.iter, frame))
+    items = items_of(iterated(machine.evaluate(generator.iter, frame), generator.iter, frame, machine))
     if items is None or len(items) > _MOST_TURNS:
         return None
     made: list[Made] = []
@@ -97,7 +98,7 @@ def _all_alike(generators: list[ast.comprehension], frame: Frame, machine: Machi
 
     def turn() -> None:
         for generator in generators:
-            values = machine.evaluate(generator.iter, frame)
+            values = iterated(machine.evaluate(generator.iter, frame), generator.iter, frame, machine)
             machine.bind(generator.target, element(values, generator.target, frame), frame)
             for test in generator.ifs:
                 machine.assume(test, True, frame)

@@ -16,6 +16,7 @@ from shardlint.placement.domain import (
     Fact,
     Facts,
     Ids,
+    Instance,
     Mapping,
     OneOf,
     Sequence,
@@ -132,7 +133,7 @@ class Crossing:
         match value:
             case OneOf(values):
                 return one_of([self._mapped(alternative, leaf, ids) for alternative in values])
-            case Sequence() | Mapping() | Elements():
+            case Sequence() | Mapping() | Elements() | Instance():
                 renamed = ids(value.ids)
                 return map_items(value, lambda item: self._mapped(item, leaf, ids), renamed)
             case _:

@@ -8,9 +8,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 from dataclasses import dataclass, field
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from shardlint.placement.trace import Trace
+
+if TYPE_CHECKING:
+    from shardlint.placement.definition import Definition
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,6 +270,49 @@ class Elements:
 
 
 @dataclass(frozen=True, slots=True)
+class Instance:
+    """An object of a class of the program: the attributes that it is known to have of its own, in the order in which it got
+    them; those of a named tuple are its items. Other attributes are its class's.
+    """
+
+    definition: Definition
+    items: tuple[tuple[str, Value], ...]
+    ids: Ids = field(default=frozenset(), compare=False)
+    weight: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weight", 1 + sum(weight(item) for _, item in self.items))
+
+    def get(self, name: str) -> Value | None:
+        """The attribute of its own, or None."""
+        return next((item for held, item in self.items if held == name), None)
+
+
+@dataclass(frozen=True, slots=True)
+class Class:
+    """A class of the program, compared by identity."""
+
+    definition: Definition
+
+
+@dataclass(frozen=True, slots=True)
+class Super:
+    """What `super()` is in a method of the class: attributes are looked up behind it in the order of the owner's classes."""
+
+    definition: Definition
+    owner: Value
+
+
+@dataclass(frozen=True, slots=True)
+class Descriptor:
+    """A function that a class gives out in its own way: `kind` is `property`, `static` or `class`."""
+
+    kind: str
+    function: Value
+    setter: Value | None = None
+
+
+@dataclass(frozen=True, slots=True)
 class Function:
     """A function or lambda of the program; `code` and `closure` are compared by identity. `defaults` are the values that its
     parameters got when it was defined.
@@ -311,7 +357,7 @@ class OneOf:
     values: tuple[Value, ...]
 
 
-Container: TypeAlias = Sequence | Mapping | Elements
+Container: TypeAlias = Sequence | Mapping | Elements | Instance
 
 Value: TypeAlias = (
     Unknown
@@ -333,6 +379,10 @@ Value: TypeAlias = (
     | Sequence
     | Mapping
     | Elements
+    | Instance
+    | Class
+    | Super
+    | Descriptor
     | Function
     | Method
     | Partial
@@ -346,13 +396,13 @@ UNKNOWN = Unknown()
 def weight(value: Value) -> int:
     """How many values `value` is made of."""
     match value:
-        case Sequence() | Mapping() | Elements():
+        case Sequence() | Mapping() | Elements() | Instance():
             return value.weight
         case OneOf(values):
             return sum(weight(alternative) for alternative in values)
         case Partial(function, arguments, keywords):
             return 1 + sum(weight(part) for part in (function, *arguments, *(part for _, part in keywords)))
-        case Transformed(function=function) | Method(owner=function):
+        case Transformed(function=function) | Method(owner=function) | Descriptor(function=function):
             return 1 + weight(function)
         case Function(defaults=defaults):
             return 1 + sum(weight(part) for _, part in defaults)

@@ -6,6 +6,7 @@ from collections.abc import Callable, Hashable
 from collections.abc import Mapping as MappingType
 from dataclasses import replace
 
+from shardlint.placement.class_effects import CLASS_EFFECTS
 from shardlint.placement.devices import DEVICE_EFFECTS, Destination, array_at, destination, placed, spread
 from shardlint.placement.domain import (
     ANY,
@@ -21,6 +22,7 @@ from shardlint.placement.domain import (
     Fact,
     Foreign,
     Host,
+    Instance,
     Mapping,
     OneOf,
     Partial,
@@ -112,7 +114,7 @@ def like_or_same(site: Site) -> Value:
 def _operands(site: Site) -> list[Value]:
     """What an operation works on: its arguments, the leaves of those that are trees."""
     given = [*([] if site.owner is None else [site.owner]), *site.arguments.values()]
-    trees = (Sequence, Mapping, Elements)
+    trees = (Sequence, Mapping, Elements, Instance)
     return [
         part
         for value in given
@@ -311,6 +313,14 @@ def _mapped(function: Value, tree: Value, others: tuple[Value, ...], site: Site)
     if isinstance(tree, OneOf) and not others:
         return one_of([_mapped(function, alternative, others, site) for alternative in tree.values])
     match tree:
+        case Instance(definition, items) if definition.is_tree:
+            fields = tuple(
+                [
+                    (name, _mapped(function, item, tuple(_attribute(other, name) for other in others), site))
+                    for name, item in items
+                ]
+            )
+            return Instance(definition, fields)
         case Sequence(items):
             rows = [_at(other, index) for index in range(len(items)) for other in others]
             width = len(others)
@@ -342,6 +352,10 @@ def _at(tree: Value, index: int | None) -> Value:
             return UNKNOWN
 
 
+def _attribute(tree: Value, name: str) -> Value:
+    return item_of(tree.get(name)) if isinstance(tree, Instance) else UNKNOWN
+
+
 def _under(tree: Value, key: Hashable) -> Value:
     return entry(tree, Constant(key)) if isinstance(tree, Mapping) else UNKNOWN
 
@@ -356,6 +370,8 @@ def tree_leaves(site: Site) -> Value:
 
 def _ordered_leaves(tree: Value) -> list[Value] | None:
     match tree:
+        case Instance(definition, items) if definition.is_tree:
+            parts = [_ordered_leaves(item) for _, item in items]
         case Sequence(items):
             parts = [_ordered_leaves(item) for item in items]
         case Mapping(items, None) if all(isinstance(key, str) for key, _ in items):
@@ -414,6 +430,7 @@ def scan(site: Site) -> Value:
 
 EFFECTS: MappingType[str, Callable[[Site], Value]] = {
     **DEVICE_EFFECTS,
+    **CLASS_EFFECTS,
     "unknown": unknown,
     "host": host,
     "foreign": foreign,

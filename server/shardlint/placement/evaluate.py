@@ -32,6 +32,7 @@ from shardlint.placement.lattice import each, one_of
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.names import defined, value_of
+from shardlint.placement.objects import iterated, special_method
 from shardlint.placement.operators import binary, compare
 from shardlint.placement.state import State
 from shardlint.placement.subscripts import subscript
@@ -136,6 +137,8 @@ class Evaluator:
     def subscript(self, node: ast.Subscript, frame: Frame) -> Value:
         owner = self._machine.evaluate(node.value, frame)
         index = self._machine.evaluate(node.slice, frame)
+        if (special := special_method(owner, "__getitem__", node, frame, self._machine)) is not None:
+            return self._machine.call(special, Arguments((index,)), node, frame)
         found = each(owner, lambda value: each(index, lambda at: subscript(value, at, node, frame)))
         if found == UNKNOWN:
             frame.may_raise()
@@ -237,7 +240,9 @@ class Evaluator:
 
     def yielded(self, node: ast.Yield | ast.YieldFrom, frame: Frame) -> Value:
         value = Constant(None) if node.value is None else self._machine.evaluate(node.value, frame)
-        frame.yields.append(element(value, node, frame) if isinstance(node, ast.YieldFrom) else value)
+        if isinstance(node, ast.YieldFrom):
+            value = element(iterated(value, node, frame, self._machine), node, frame)
+        frame.yields.append(value)
         return UNKNOWN
 
 

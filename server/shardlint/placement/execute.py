@@ -7,13 +7,15 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shardlint.placement import flow
-from shardlint.placement.domain import UNKNOWN, Constant, Fact, Symbol, Value
+from shardlint.placement.definition import fields_of
+from shardlint.placement.domain import UNKNOWN, Class, Constant, Fact, Symbol, Value
 from shardlint.placement.facts import learn, settled
 from shardlint.placement.frame import Frame
 from shardlint.placement.iteration import unpacked
 from shardlint.placement.lattice import copied, is_container
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.names import defined
+from shardlint.placement.objects import set_attribute
 from shardlint.placement.operators import binary
 from shardlint.placement.storing import delete_item, store_item
 from shardlint.placement.telling import exactly
@@ -58,8 +60,9 @@ class Executor:
                 self.bind(inner, value, frame)
             case ast.Subscript():
                 store_item(target, value, frame, self._machine)
-            case ast.Attribute():
-                self._machine.evaluate(target.value, frame)
+            case ast.Attribute(value=owner, attr=name):
+                object_ = self._machine.evaluate(owner, frame)
+                set_attribute(object_, name, value, target, owner, frame, self._machine)
                 if (root := root_name(target)) is not None:
                     frame.state.forget_conditions(root)
             case _:
@@ -153,19 +156,27 @@ class Executor:
 
     def define_class(self, node: ast.ClassDef, frame: Frame) -> None:
         """A class body runs in a frame of its own; its functions see the names around the class, not those inside it."""
-        for part in [*node.bases, *node.decorator_list, *(keyword.value for keyword in node.keywords)]:
-            self._machine.evaluate(part, frame)
+        for keyword in node.keywords:
+            self._machine.evaluate(keyword.value, frame)
+        definition = self._machine.definition(node, node.name, frame)
+        definition.derive(tuple(self._machine.evaluate(_origin(base), frame) for base in node.bases))
         state = replace(frame.state.copy(), variables={})
         body = Frame(
             frame.chunk, None, frame, frozenset(), state, handlers=frame.handlers, traced=frame.traced,
-            depth=frame.depth, reads=frame.reads, born=frame.born, is_class=True,
+            depth=frame.depth, reads=frame.reads, born=frame.born, definition=definition,
         )  # fmt: skip
         self.execute(node.body, body)
+        definition.attributes.update(body.state.variables)
+        definition.own_fields = fields_of(node, body.state.variables)
         frame.state.outer = {place: value for place, value in body.state.outer.items() if place[0] is not frame}
         for (target, name), value in body.state.outer.items():
             if target is frame:
                 frame.state.variables[name] = value
-        frame.assign(frame.owner(node.name), node.name, UNKNOWN)
+        value: Value = Class(definition)
+        for decorator in reversed(node.decorator_list):
+            made = self._machine.call(self._machine.evaluate(decorator, frame), Arguments((value,)), decorator, frame)
+            value = value if made == UNKNOWN else made  # nearly all give back the class
+        frame.assign(frame.owner(node.name), node.name, value)
 
     def import_(self, node: ast.Import, frame: Frame) -> None:
         frame.may_raise()
@@ -205,6 +216,11 @@ class Executor:
             frame.globals |= frozenset(node.names)
         else:
             frame.nonlocals |= frozenset(node.names)
+
+
+def _origin(base: ast.expr) -> ast.expr:
+    """The class of which `Generic[T]` is a kind."""
+    return base.value if isinstance(base, ast.Subscript) else base
 
 
 _HANDLERS: Mapping[type[ast.stmt], Callable[..., None]] = {

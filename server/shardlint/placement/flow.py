@@ -12,6 +12,7 @@ from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.machine import Machine
 from shardlint.placement.merging import merge, merge_all
+from shardlint.placement.objects import entered, iterated
 from shardlint.placement.patterns import matched
 from shardlint.placement.state import State
 from shardlint.placement.widening import forget_bound, widened
@@ -78,7 +79,9 @@ def _fits(pattern: ast.pattern, value: Value, state: State, frame: Frame, machin
 
 def repeat(node: ast.For | ast.AsyncFor | ast.While, frame: Frame, machine: Machine) -> None:
     """A loop: over known items one by one, else in rounds."""
-    values = UNKNOWN if isinstance(node, ast.While) else machine.evaluate(node.iter, frame)
+    values = UNKNOWN
+    if not isinstance(node, ast.While):
+        values = iterated(machine.evaluate(node.iter, frame), node.iter, frame, machine)
     if not frame.state.alive:
         return
     items = None if isinstance(node, ast.While) else items_of(values)
@@ -229,6 +232,7 @@ def manage(node: ast.With | ast.AsyncWith, frame: Frame, machine: Machine) -> No
         swallowed += _expected(item.context_expr, frame, machine)
         if isinstance(value, Mesh):
             frame.state.entered = value.count
+        value = entered(value, item.context_expr, frame, machine)
         if item.optional_vars is not None:
             machine.bind(item.optional_vars, value, frame)
     if swallowed:

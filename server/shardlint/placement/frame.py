@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
+from shardlint.placement.definition import Definition
 from shardlint.placement.domain import Array, Count, Told, Value
 from shardlint.placement.merging import informed, merge
 from shardlint.placement.state import EVERY_ARRAY, State
@@ -14,12 +15,14 @@ from shardlint.syntax.tree import Chunk, Node, Place
 
 @dataclass(frozen=True)
 class Code:
-    """A function of the program: its node and the chunk in which it stands."""
+    """A function of the program: its node and the chunk in which it stands. A method has the class in whose body it stands as its
+    `owner`.
+    """
 
     chunk: Chunk
     node: FunctionNode
     name: str
-    is_method: bool = False
+    owner: Definition | None = None
 
     @property
     def place(self) -> Place:
@@ -60,7 +63,8 @@ class Frame:
     `globals` and `nonlocals` are the names that the body has declared so, `comprehended` those that comprehensions bind just now
     and `scope` the frame that functions made there close over,
     `turn` tells at which items, from 1, loops are that are run item by item, outermost first.
-    `raises` tells that the run may end in an exception; containers with ids from `born` on were made by it.
+    `raises` tells that the run may end in an exception; containers with ids from `born` on were made by it. The frame of a class
+    body has the `definition` that the body makes.
     """
 
     chunk: Chunk
@@ -85,7 +89,7 @@ class Frame:
     turn: tuple[int, ...] = ()
     raises: bool = False
     born: int = 0
-    is_class: bool = False
+    definition: Definition | None = None
 
     @property
     def repeats(self) -> bool:

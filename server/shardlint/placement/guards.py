@@ -10,14 +10,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from shardlint.placement.definition import Definition
 from shardlint.placement.domain import (
     ONE,
     Array,
     Capsule,
+    Class,
     Constant,
     Fact,
     Foreign,
     Host,
+    Instance,
     Method,
     OneOf,
     Sequence,
@@ -35,6 +38,7 @@ from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge
 from shardlint.placement.names import is_builtin
+from shardlint.placement.objects import set_attribute
 from shardlint.placement.operators import compare, never_none
 from shardlint.placement.telling import proof_of_one, told_if, told_of
 
@@ -143,6 +147,13 @@ class Guards:
             frame.state.alive = False
         elif len(kept) < len(choices) and isinstance(subject, ast.Name):
             frame.state.variables[subject.id] = one_of(kept)
+        elif len(kept) < len(choices) and isinstance(subject, ast.Attribute):
+            self._keep_attribute(subject, one_of(kept), frame)
+
+    def _keep_attribute(self, subject: ast.Attribute, kept: Value, frame: Frame) -> None:
+        owner = self._machine.evaluate(subject.value, frame)
+        if isinstance(owner, Instance) and owner.get(subject.attr) is not None:
+            set_attribute(owner, subject.attr, kept, subject, subject.value, frame, self._machine)
 
     def _on_one(self, value: Value, frame: Frame) -> None:
         told: dict[Subject, Told] = {(one.key, one.count): ONE for one in alternatives(value) if isinstance(one, Array)}
@@ -156,10 +167,10 @@ class Guards:
         if any(isinstance(choice, Fact) for choice in alternatives(value)):
             self._truth(is_instance(value, kinds), truth, frame)
             return
-        names = _class_names(kinds)
+        names = class_names(kinds)
         if names is None:
             return
-        self._keep(subject, value, lambda choice: _instance(choice, names) is not (not truth), frame)
+        self._keep(subject, value, lambda choice: instance(choice, names) is not (not truth), frame)
 
     def _has(self, value: Value, name: str, frame: Frame) -> bool | None:
         match value:
@@ -210,42 +221,66 @@ def _is_none(value: Value) -> bool | None:
     return False if never_none(value) else None
 
 
-def _class_names(kinds: Value) -> frozenset[str] | None:
+Kinds = frozenset[str | Definition]
+"""Classes: others by their canonical names, the program's own by what they are."""
+
+
+def class_names(kinds: Value) -> Kinds | None:
     """The classes that `isinstance` is given, None unless all of them are known."""
     classes = kinds.items if isinstance(kinds, Sequence) else (kinds,)
-    names = frozenset(one.name for one in classes if isinstance(one, Symbol))
-    return names if names and len(classes) == len([one for one in classes if isinstance(one, Symbol)]) else None
+    known = [_class(one) for one in classes]
+    names = frozenset(one for one in known if one is not None)
+    return names if names and None not in known else None
+
+
+def _class(value: Value) -> str | Definition | None:
+    match value:
+        case Symbol(name):
+            return name
+        case Class(definition):
+            return definition
+        case _:
+            return None
 
 
 def is_instance(value: Value, kinds: Value) -> Value:
     """`isinstance(value, kinds)` as a value."""
-    names = _class_names(kinds)
+    names = class_names(kinds)
     answers: list[Value] = []
     for choice in alternatives(value):
         if isinstance(choice, Fact):
             sound = names is not None and names == frozenset({_SOUND_TYPES.get(choice.what, "")})
             answers.append(proof_of_one(choice) if sound else Unknown())
         else:
-            told = None if names is None else _instance(choice, names)
+            told = None if names is None else instance(choice, names)
             answers.append(Unknown() if told is None else Constant(told))
     return one_of(answers)
 
 
-def _instance(value: Value, names: frozenset[str]) -> bool | None:
+def instance(value: Value, names: Kinds) -> bool | None:
     """Whether `value` is an instance of one of the classes; None where that is open."""
     match value:
+        case Instance(definition):
+            order = definition.order()
+            return True if not names.isdisjoint(order) else None if definition.is_open else False
         case Array(count, traced=traced):
             if "jax.Array" in names:
                 return True
             concrete = count is not None and not traced
             never = _HOST_TYPES | ({"torch.Tensor", "jax.core.Tracer"} if concrete else {"torch.Tensor"})
-            return False if names <= never else None
+            return False if _others(names) <= never else None
         case Host():
-            return False if names <= {"jax.Array", "torch.Tensor"} else None
+            return False if _others(names) <= {"jax.Array", "torch.Tensor"} else None
         case Foreign(library):
-            return True if f"{library}.Tensor" in names else False if names <= _HOST_TYPES | {"jax.Array"} else None
+            others = _others(names)
+            return True if f"{library}.Tensor" in others else False if others <= _HOST_TYPES | {"jax.Array"} else None
         case _:
             return None
+
+
+def _others(names: Kinds) -> frozenset[str]:
+    """The classes from elsewhere: no array is an object of the program's own."""
+    return frozenset(one for one in names if isinstance(one, str))
 
 
 _HOST_TYPES = frozenset(

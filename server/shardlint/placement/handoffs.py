@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Hashable
 
 from shardlint.placement.domain import (
     ONE,
@@ -106,6 +107,7 @@ def _record(
     choices = tuple(one for one in alternatives(value) if not isinstance(one, Array) or frame.informed(one) is not None)
     if any(_may_be_refused(choice, frame) for choice in choices):
         frame.may_raise()
+    kinds = {_kind(choice, frame) for choice in choices}
     for choice in choices:
         machine.record(
             Event(
@@ -121,10 +123,18 @@ def _record(
                 handlers=frame.handlers,
                 version_guarded=frame.state.version_guarded,
                 traced=isinstance(choice, Array) and choice.traced,
-                mixed=len(choices) > 1,
+                mixed=len(kinds) > 1,
             )
         )
     _survive(row, choices, frame)
+
+
+def _kind(value: Value, frame: Frame) -> Hashable:
+    """What two alternatives must have in common for the same to happen to both."""
+    if not isinstance(value, Array):
+        return type(value)
+    count = frame.count(value)
+    return value.traced, None if count is None else count.surely_many, None if count is None else count.surely_one
 
 
 def _may_be_refused(value: Value, frame: Frame) -> bool:

@@ -16,13 +16,14 @@ from shardlint.placement.domain import (
     Fact,
     Foreign,
     Host,
+    Instance,
     Mapping,
     Sequence,
     Value,
     Version,
 )
 from shardlint.placement.frame import Frame
-from shardlint.placement.lattice import alternatives, each, one_of
+from shardlint.placement.lattice import alternatives, each, held, one_of
 from shardlint.syntax.tree import Node
 
 
@@ -39,6 +40,8 @@ def element(values: Value, node: Node, frame: Frame) -> Value:
                 return one_of(items)
             case Elements(item):
                 return item
+            case Instance(definition) if definition.shape == "tuple":
+                return one_of(held(value))
             case Mapping(items, rest):
                 return one_of([*(Constant(key) for key, _ in items), *(() if rest is None else (UNKNOWN,))])
             case Devices(_, first, _):
@@ -66,6 +69,8 @@ def items_of(values: Value) -> tuple[Value, ...] | None:
             return items
         case Mapping(items, None):
             return tuple(Constant(key) for key, _ in items)
+        case Instance(definition) if definition.shape == "tuple":
+            return held(values)
         case _:
             return None
 

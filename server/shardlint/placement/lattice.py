@@ -13,6 +13,7 @@ from shardlint.placement.domain import (
     Container,
     Elements,
     Ids,
+    Instance,
     Mapping,
     OneOf,
     Sequence,
@@ -25,8 +26,8 @@ _HEAVIEST = 128
 
 
 def is_container(value: Value) -> TypeGuard[Container]:
-    """Whether a value is a list, tuple, set or dict."""
-    return isinstance(value, Sequence | Mapping | Elements)
+    """Whether a value is a list, tuple, set or dict, or an object with attributes."""
+    return isinstance(value, Sequence | Mapping | Elements | Instance)
 
 
 def alternatives(value: Value) -> tuple[Value, ...]:
@@ -111,6 +112,8 @@ def held(container: Container) -> tuple[Value, ...]:
             return (*(item for _, item in items), *(() if rest is None else (rest,)))
         case Elements(item):
             return (item,)
+        case Instance(_, items):
+            return tuple([item for _, item in items])
 
 
 def map_items(container: Container, apply: Callable[[Value], Value], ids: Ids | None = None) -> Container:
@@ -124,6 +127,8 @@ def map_items(container: Container, apply: Callable[[Value], Value], ids: Ids | 
             return Mapping(changed, None if rest is None else apply(rest), ids)
         case Elements(item):
             return Elements(apply(item), ids)
+        case Instance(definition, items):
+            return Instance(definition, tuple([(name, apply(item)) for name, item in items]), ids)
 
 
 def map_leaves(value: Value, apply: Callable[[Value], Value]) -> Value:
@@ -165,6 +170,8 @@ def bounded(value: Value) -> Value:
     """`value`, or for one that has grown too heavy to be followed, what its leaves are at most."""
     if weight(value) <= _HEAVIEST:
         return value
+    if isinstance(value, Instance):
+        return map_items(value, _light)
     if not is_container(value):
         return UNKNOWN
     kinds: list[Value] = []
@@ -176,6 +183,10 @@ def bounded(value: Value) -> Value:
     return Elements(one_of(kinds), value.ids)
 
 
+def _light(value: Value) -> Value:
+    return value if weight(value) <= _HEAVIEST // 4 else UNKNOWN
+
+
 def containers(value: Value) -> Iterator[Container]:
     """All containers in a value, outer ones first."""
     for alternative in alternatives(value):
@@ -183,6 +194,15 @@ def containers(value: Value) -> Iterator[Container]:
             yield alternative
             for item in held(alternative):
                 yield from containers(item)
+
+
+def updated(value: Value, content: Value) -> Value:
+    """`content` as the new content of what `value` is: attributes of which it does not speak stay as they are."""
+    if isinstance(value, Instance) and isinstance(content, Instance):
+        return Instance(value.definition, tuple({**dict(value.items), **dict(content.items)}.items()), content.ids)
+    if isinstance(value, Instance) and isinstance(content, OneOf):
+        return one_of([updated(value, alternative) for alternative in content.values])
+    return content
 
 
 def rewritten(value: Value, ids: Ids, content: Value, *, sure: bool) -> Value:
@@ -195,7 +215,7 @@ def rewritten(value: Value, ids: Ids, content: Value, *, sure: bool) -> Value:
     if not is_container(value):
         return value
     if not value.ids.isdisjoint(ids):
-        new = copied(content, value.ids)
+        new = copied(updated(value, content), value.ids)
         return new if sure and value.ids == ids else join(value, new)
     if all(rewritten(item, ids, content, sure=sure) is item for item in held(value)):
         return value
@@ -209,6 +229,8 @@ def _one_object(one: Value, other: Container) -> bool:
             return bool(ids) and ids == other_ids and len(items) == len(others)
         case Mapping(items, None, ids), Mapping(others, None, other_ids):
             return bool(ids) and ids == other_ids and [key for key, _ in items] == [key for key, _ in others]
+        case Instance(definition, _, ids), Instance(other_definition, _, other_ids):
+            return bool(ids) and ids == other_ids and definition is other_definition
         case _:
             return False
 
@@ -224,5 +246,10 @@ def _with_all_ids(one: Value, other: Container) -> Value:
         case Mapping(items, rest), Mapping(others) if len(items) == len(others):
             pairs = tuple([(key, join(a, b)) for (key, a), (_, b) in zip(items, others, strict=True)])
             return Mapping(pairs, rest, ids)
+        case Instance(definition, items), Instance(_, others):
+            mine, theirs = dict(items), dict(others)
+            names = dict.fromkeys((*mine, *theirs))
+            both = tuple([(name, joined(mine.get(name), theirs.get(name)) or UNKNOWN) for name in names])
+            return Instance(definition, both, ids)
         case _:
             return copied(one, ids)

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import Protocol
 
 from shardlint.model import Target
+from shardlint.placement.definition import Definition
 from shardlint.placement.domain import UNKNOWN, Count, Function, Ids, Value
 from shardlint.placement.frame import Frame
 from shardlint.placement.table import Consumer, Table
@@ -99,6 +100,10 @@ class Machine(Protocol):
 
     def run(self, function: Function, arguments: Arguments, node: Node, frame: Frame, *, traced: bool) -> Value:
         """The result of calling a function of the program."""
+        ...
+
+    def definition(self, node: ast.ClassDef | ast.Call, name: str, frame: Frame) -> Definition:
+        """The class that a definition makes in this frame: the same one if it is run again."""
         ...
 
     def define(self, function: Function) -> None:

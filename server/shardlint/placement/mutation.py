@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from shardlint.placement.domain import Elements, Ids, Mapping, OneOf, Sequence, Value
+from shardlint.placement.domain import Elements, Ids, Instance, Mapping, OneOf, Sequence, Value
 from shardlint.placement.frame import Frame
-from shardlint.placement.lattice import copied, rewritten
+from shardlint.placement.lattice import bounded, copied, rewritten
 from shardlint.placement.state import Change
 
-_MAY_HOLD = frozenset({Sequence, Mapping, Elements, OneOf})
+_MAY_HOLD = frozenset({Sequence, Mapping, Elements, Instance, OneOf})
 
 
 def change_ids(ids: Ids, content: Value, frame: Frame, *, sure: bool) -> None:
@@ -17,7 +17,7 @@ def change_ids(ids: Ids, content: Value, frame: Frame, *, sure: bool) -> None:
 
     What was made before the frame's run began is noted as a change, for those who called.
     """
-    content = copied(content, ids)
+    content = bounded(copied(content, ids))
     sure = sure and len(ids) == 1
     own = all(made_in(frame, key) for key in ids)
     current: Frame | None = frame

@@ -53,8 +53,8 @@ def defined(node: FunctionNode, name: str, frame: Frame, machine: Machine) -> Fu
     """The function that a definition or a lambda makes here, its defaults evaluated."""
     defaults = tuple((parameter, machine.evaluate(default, frame)) for parameter, default in default_nodes(node.args))
     around = frame.scope or frame
-    if frame.is_class and frame.enclosing is not None:
+    if frame.definition is not None and frame.enclosing is not None:
         around = frame.enclosing  # a method sees the names around the class, not those inside it
-    function = Function(Code(frame.chunk, node, name, frame.is_class), around, defaults)
+    function = Function(Code(frame.chunk, node, name, frame.definition), around, defaults)
     machine.define(function)
     return function

@@ -4,8 +4,20 @@ from __future__ import annotations
 
 import ast
 
-from shardlint.placement.domain import UNKNOWN, Constant, Elements, Host, Mapping, Sequence, Symbol, Value
+from shardlint.placement.domain import (
+    UNKNOWN,
+    Class,
+    Constant,
+    Elements,
+    Host,
+    Instance,
+    Mapping,
+    Sequence,
+    Symbol,
+    Value,
+)
 from shardlint.placement.frame import Frame
+from shardlint.placement.guards import instance
 from shardlint.placement.lattice import alternatives
 from shardlint.placement.machine import Machine
 from shardlint.placement.operators import compare
@@ -43,10 +55,16 @@ def matched(pattern: ast.pattern, value: Value, frame: Frame, machine: Machine) 
             _bind(rest, UNKNOWN, frame)
             return _mapping(keys, patterns, value, frame, machine)
         case ast.MatchClass(cls=cls, patterns=patterns, kwd_patterns=named):
-            for one in (*patterns, *named):
-                matched(one, UNKNOWN, frame, machine)
-            plain = not patterns and not named
-            return _instance(value, machine.evaluate(cls, frame)) if plain else None
+            kind = machine.evaluate(cls, frame)
+            fits = _instance(value, kind)
+            names = _matched_fields(value, kind)
+            parts = [*zip(names, patterns, strict=False), *zip(pattern.kwd_attrs, named, strict=True)]
+            for one in patterns[len(names) :]:
+                matched(one, value if _holds_itself(kind) else UNKNOWN, frame, machine)
+            answers = [matched(one, _part(value, name), frame, machine) for name, one in parts]
+            if fits is False or any(answer is False for answer in answers):
+                return False
+            return fits if len(parts) == len(patterns) + len(named) and all(answers) else None
         case ast.MatchStar(name=name):
             _bind(name, value, frame)
             return True
@@ -65,11 +83,36 @@ def _truth(value: Value) -> bool | None:
 
 
 def _instance(value: Value, cls: Value) -> bool | None:
+    if isinstance(cls, Class):
+        answers = {instance(one, frozenset({cls.definition})) for one in alternatives(value)}
+        return answers.pop() if len(answers) == 1 else None
     kind = _TYPES.get(cls.name) if isinstance(cls, Symbol) else None
     if kind is None:
         return None
     answers = {isinstance(one.value, kind) if isinstance(one, Constant) else None for one in alternatives(value)}
     return answers.pop() if len(answers) == 1 else None
+
+
+def _matched_fields(value: Value, cls: Value) -> list[str]:
+    """The attributes that the positional patterns of a class are about."""
+    definition = cls.definition if isinstance(cls, Class) else None
+    if definition is None or not isinstance(value, Instance):
+        return []
+    match definition.find("__match_args__"):
+        case Sequence(items):
+            return [str(one.value) for one in items if isinstance(one, Constant)]
+        case _:
+            return [one.name for one in definition.fields()]
+
+
+def _holds_itself(cls: Value) -> bool:
+    """Whether the positional pattern of a class is the object itself: `str(name)`."""
+    return isinstance(cls, Symbol) and cls.name in _TYPES
+
+
+def _part(value: Value, name: str) -> Value:
+    held = value.get(name) if isinstance(value, Instance) else None
+    return UNKNOWN if held is None else held
 
 
 def _sequence(patterns: list[ast.pattern], value: Value, frame: Frame, machine: Machine) -> bool | None:

@@ -9,11 +9,12 @@ from itertools import count
 
 from shardlint.model import Target
 from shardlint.placement.calls import Calls
+from shardlint.placement.definition import Definition
 from shardlint.placement.domain import (
     UNKNOWN,
     Array,
     Capsule,
-    Constant,
+    Class,
     Foreign,
     Function,
     Host,
@@ -25,14 +26,14 @@ from shardlint.placement.domain import (
 from shardlint.placement.evaluate import Evaluator
 from shardlint.placement.execute import Executor
 from shardlint.placement.frame import Code, Frame
-from shardlint.placement.functions import Functions, run_body
+from shardlint.placement.functions import Functions
 from shardlint.placement.guards import Guards
-from shardlint.placement.lattice import joined, one_of
 from shardlint.placement.machine import Arguments, Event
+from shardlint.placement.outside import Outside, typical
 from shardlint.placement.state import State
 from shardlint.placement.survey import Survey, survey
 from shardlint.placement.table import Table
-from shardlint.syntax.scopes import FunctionNode, Names, names_of, parameters
+from shardlint.syntax.scopes import FunctionNode, Names, names_of
 from shardlint.syntax.tree import Node, Tree
 
 _VERSION_NAMES = frozenset({"jax.__version__", "jax.__version_info__", "jax.version.__version__", "jaxlib.__version__"})
@@ -87,6 +88,7 @@ class _Program:
         self._calls = Calls(self)
         self._functions = Functions(self)
         self._defined: list[Function] = []
+        self._definitions: dict[tuple[ast.ClassDef | ast.Call, Frame], Definition] = {}
         self._traced: set[FunctionNode] = set()
         self._names: dict[FunctionNode, Names] = {}
         self._numbers = count()
@@ -108,6 +110,9 @@ class _Program:
 
     def run(self, function: Function, arguments: Arguments, node: Node, frame: Frame, *, traced: bool) -> Value:
         return self._functions.run(function, arguments, node, frame, traced=traced)
+
+    def definition(self, node: ast.ClassDef | ast.Call, name: str, frame: Frame) -> Definition:
+        return self._definitions.setdefault((node, frame), Definition(name, frame.place(node)))
 
     def define(self, function: Function) -> None:
         self._defined.append(function)
@@ -173,48 +178,9 @@ class _Program:
         return Symbol(name)
 
     def visit(self) -> None:
-        """Run the functions that nothing has called, and those that these define: first those whose names nobody reads, as what
-        they call needs no run of its own.
-        """
-        visited: set[FunctionNode] = set()
-        for unread in (True, False):
-            position = 0
-            while position < len(self._defined):
-                function = self._defined[position]
-                position += 1
-                code = function.code
-                if not isinstance(code, Code) or code.node in visited or code.node in self._functions.called:
-                    continue
-                if (unread and code.name in self.survey.read) or self._only_called(function, code):
-                    continue
-                visited.add(code.node)
-                self._from_outside(function, code)
-
-    def _only_called(self, function: Function, code: Code) -> bool:
-        """Whether a function is one of a function's own that it only calls: where it does not, nobody does."""
-        nested = isinstance(function.closure, Frame) and function.closure.enclosing is not None
-        names = self.survey
-        return nested and code.name in names.read and code.name not in names.passed and not code.is_method
-
-    def _from_outside(self, function: Function, code: Code) -> None:
-        closure = function.closure
-        assert isinstance(closure, Frame)
-        around = closure.state
-        state = State(mesh=around.mesh, mesh_trace=around.mesh_trace, default=around.default)
-        traced = code.node in self._traced
-        frame = Frame(code.chunk, code, closure, self.names(code.node).local, state, traced=traced)
-        defaults = dict(function.defaults)
-        for index, parameter in enumerate(parameters(code.node.args)):
-            value = self._annotated(parameter, ("parameter", code.node, index), closure)
-            default = defaults.get(parameter.arg, UNKNOWN)
-            if value == UNKNOWN and not isinstance(default, Constant):
-                value = one_of([default, UNKNOWN])
-            state.variables[parameter.arg] = value
-        _, end = run_body(code, frame, self)
-        frame.state = frame.state if end is None else end
-        for (target, name), value in frame.state.outer.items():
-            # Nobody knows whether it was called.
-            target.state.variables[name] = joined(target.state.variables.get(name), value) or value
+        """Run the functions that nothing has called."""
+        called = self._functions.called
+        Outside(self, self.survey, self._defined, called, self._traced, self._annotated).visit()
 
     def _annotated(self, parameter: ast.arg, key: Hashable, closure: Frame) -> Value:
         annotation = parameter.annotation
@@ -228,6 +194,8 @@ class _Program:
         if not isinstance(annotation, ast.Name | ast.Attribute):
             return UNKNOWN
         match self.evaluate(annotation, closure):
+            case Class(definition):
+                return typical(definition, key)
             case Symbol("jax.Array" | "chex.Array"):
                 return Array(None, key)
             case Symbol("numpy.ndarray"):

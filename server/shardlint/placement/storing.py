@@ -6,7 +6,18 @@ import ast
 from collections.abc import Callable
 from dataclasses import replace
 
-from shardlint.placement.domain import UNKNOWN, Constant, Container, Elements, Ids, Mapping, Sequence, Slice, Value
+from shardlint.placement.domain import (
+    UNKNOWN,
+    Constant,
+    Container,
+    Elements,
+    Ids,
+    Instance,
+    Mapping,
+    Sequence,
+    Slice,
+    Value,
+)
 from shardlint.placement.frame import Frame
 from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import alternatives, copied, held, is_container, join, one_of
@@ -27,13 +38,9 @@ def change_each(owner: Value, node: ast.AST, changed: Callable[[Container], Valu
     """
     objects: dict[Ids, list[Value]] = {}
     for one in alternatives(owner):
-        if isinstance(one, Sequence | Mapping | Elements):
+        if is_container(one):
             objects.setdefault(one.ids, []).append(changed(one))
-    only = (
-        len(objects) == 1
-        and len(next(iter(objects))) == 1
-        and all(isinstance(one, Sequence | Mapping | Elements) for one in alternatives(owner))
-    )
+    only = len(objects) == 1 and len(next(iter(objects))) == 1 and all(is_container(one) for one in alternatives(owner))
     for ids, contents in objects.items():
         if ids:
             change_ids(ids, one_of(contents), frame, sure=only)
@@ -64,6 +71,8 @@ def _stored(container: Container, index: Value, value: Value, target: ast.Subscr
             return replace(container, item=join(item, element(value, target, frame)))
         case Elements(item), _:
             return replace(container, item=join(item, value))
+        case Instance(), _:
+            return container
 
 
 def put(container: Mapping, index: Value, value: Value) -> Mapping:

@@ -18,6 +18,7 @@ from shardlint.placement.domain import (
     Fact,
     Foreign,
     Host,
+    Instance,
     Mapping,
     Method,
     Sequence,
@@ -38,6 +39,8 @@ def subscript(owner: Value, index: Value, node: ast.Subscript, frame: Frame) -> 
             return owner if index in (Constant(...), Slice(None, None, None)) else combined([owner], node, frame)
         case Sequence(items):
             return _item(items, index)
+        case Instance(definition) if definition.shape == "tuple":
+            return _item(held(owner), index)
         case Mapping():
             return entry(owner, index)
         case Elements(item):

@@ -5,9 +5,10 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence as SequenceType
 
-from shardlint.placement.domain import UNKNOWN, Constant, Elements, Ids, Sequence, Value
+from shardlint.placement.domain import UNKNOWN, Constant, Elements, Ids, Instance, Sequence, Value
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, one_of
+from shardlint.placement.mutation import change_ids
 from shardlint.placement.state import State
 
 
@@ -54,9 +55,7 @@ def forget_bound(statements: SequenceType[ast.stmt], frame: Frame) -> None:
                 frame.assign(frame.owner(name), name, UNKNOWN)
                 continue
             case ast.Attribute() | ast.Subscript() if isinstance(node.ctx, ast.Store | ast.Del):
-                held = root_name(node)
-                if held is not None and held in frame.state.variables:
-                    frame.state.variables[held] = UNKNOWN
+                _forget_part(node, frame)
             case ast.alias():
                 name = (node.asname or node.name).partition(".")[0]
                 frame.assign(frame.owner(name), name, UNKNOWN)
@@ -66,6 +65,17 @@ def forget_bound(statements: SequenceType[ast.stmt], frame: Frame) -> None:
                 pass
         stack.extend(ast.iter_child_nodes(node))
     frame.state.facts.clear()
+
+
+def _forget_part(node: ast.Attribute | ast.Subscript, frame: Frame) -> None:
+    """An attribute of an object of the program is forgotten alone, of anything else all is."""
+    held = root_name(node)
+    value = UNKNOWN if held is None else frame.state.variables.get(held, UNKNOWN)
+    if isinstance(value, Instance) and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
+        content = Instance(value.definition, tuple({**dict(value.items), node.attr: UNKNOWN}.items()))
+        change_ids(value.ids, content, frame, sure=True)
+    elif held is not None and held in frame.state.variables:
+        frame.state.variables[held] = UNKNOWN
 
 
 def root_name(node: ast.expr) -> str | None:
