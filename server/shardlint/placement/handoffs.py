@@ -27,7 +27,7 @@ from shardlint.placement.machine import Arguments, Event, Machine
 from shardlint.placement.table import Consumer
 from shardlint.syntax.tree import Node
 
-_TELLING_NAMES = frozenset({"to_dlpack", "from_dlpack", "toDlpack", "fromDlpack"})
+TELLING_NAMES = frozenset({"to_dlpack", "from_dlpack", "toDlpack", "fromDlpack"})
 _CAUGHT_WITH = frozenset({"*", "Exception", "BaseException"})
 
 
@@ -62,7 +62,7 @@ def call_seen(machine: Machine, function: Value, arguments: Arguments, node: Nod
             _record(machine, row, operand_node, value, arguments, node, node.func, frame)
         return
     name = function.name if isinstance(function, Symbol | Method) else ""
-    if name.rpartition(".")[2] in _TELLING_NAMES:
+    if name.rpartition(".")[2] in TELLING_NAMES:
         full = name if isinstance(function, Symbol) else f"?.{name}"
         place, func = frame.place(node), frame.place(node.func)
         machine.record(

@@ -24,7 +24,7 @@ _OF_CLASS = frozenset({"classmethod"})
 @dataclass(eq=False)
 class Outside:
     """Runs what nothing has called: functions with parameters of which only the annotations are known, methods on objects that
-    hold what the program was seen to put into them. `defined` grows while they run.
+    hold what the program was seen to put into them. `defined` grows while they run; only what `matters` is run.
     """
 
     machine: Machine
@@ -32,6 +32,7 @@ class Outside:
     defined: list[Function]
     called: set[FunctionNode]
     traced: set[FunctionNode]
+    matters: frozenset[FunctionNode]
     annotated: Callable[[ast.arg, Hashable, Frame], Value]
     _runs: dict[FunctionNode, int] = field(default_factory=dict[FunctionNode, int])
     _news: dict[Definition, int] = field(default_factory=dict[Definition, int])
@@ -59,6 +60,8 @@ class Outside:
             position += 1
             code = function.code
             if not isinstance(code, Code) or code.node in self._runs or code.node in self.called:
+                continue
+            if code.node not in self.matters:
                 continue
             if (unread and code.name in self.survey.read) or self._only_called(function, code):
                 continue

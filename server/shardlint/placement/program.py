@@ -28,14 +28,17 @@ from shardlint.placement.execute import Executor
 from shardlint.placement.frame import Code, Frame
 from shardlint.placement.functions import Functions
 from shardlint.placement.guards import Guards
+from shardlint.placement.handoffs import TELLING_NAMES
 from shardlint.placement.machine import Arguments, Event
 from shardlint.placement.outside import Outside, typical
+from shardlint.placement.reach import reach
 from shardlint.placement.state import State
 from shardlint.placement.survey import Survey, survey
 from shardlint.placement.table import Table
 from shardlint.syntax.scopes import FunctionNode, Names, names_of
 from shardlint.syntax.tree import Node, Tree
 
+_KNOWN = ("jax.", "jaxlib.")
 _VERSION_NAMES = frozenset({"jax.__version__", "jax.__version_info__", "jax.version.__version__", "jaxlib.__version__"})
 _ARRAY_TYPES = frozenset({"Array", "ndarray", "Tensor", "DeviceArray"})
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException", "*"})
@@ -57,7 +60,10 @@ def hand_offs(tree: Tree, target: Target, table: Table, answers: Mapping[str, st
     The module's body is run first. Then every function that nothing has called is run as somebody from outside would call it:
     with parameters of which only the annotations are known, and what the module has left behind around it.
     """
-    program = _Program(table, target, answers, survey(tree))
+    found = reach(tree, lambda name: _matters(name, table, answers), table.canonical)
+    if not found.anything:
+        return Seen((), ())
+    program = _Program(table, target, answers, survey(tree), found.functions)
     module: Frame | None = None
     state = State()
     for chunk in tree.chunks:
@@ -70,6 +76,19 @@ def hand_offs(tree: Tree, target: Target, table: Table, answers: Mapping[str, st
     return Seen(tuple(program.events.values()), tuple(sorted(program.questions)))
 
 
+def _matters(name: str, table: Table, answers: Mapping[str, str]) -> bool:
+    """Whether something that is called so may be a hand-off, or a name that some JAX does not have."""
+    last = name.rpartition(".")[2]
+    if name.startswith("?."):
+        return last in TELLING_NAMES or f"jax.Array.{last}" in table.consumers
+    name = table.canonical(answers.get(name, name))
+    if name in table.consumers or name in table.timeline:
+        return True
+    if name.startswith("builtins."):
+        return False
+    return last in table.telling and not name.startswith(_KNOWN) and table.effect(name) is None
+
+
 @dataclass(eq=False)
 class _Program:
     """The machine that the parts of the interpreter see."""
@@ -78,6 +97,7 @@ class _Program:
     target: Target
     answers: Mapping[str, str]
     survey: Survey
+    matters: frozenset[FunctionNode]
     questions: set[str] = field(default_factory=set[str])
     events: dict[Hashable, Event] = field(default_factory=dict[Hashable, Event])
 
@@ -180,7 +200,7 @@ class _Program:
     def visit(self) -> None:
         """Run the functions that nothing has called."""
         called = self._functions.called
-        Outside(self, self.survey, self._defined, called, self._traced, self._annotated).visit()
+        Outside(self, self.survey, self._defined, called, self._traced, self.matters, self._annotated).visit()
 
     def _annotated(self, parameter: ast.arg, key: Hashable, closure: Frame) -> Value:
         annotation = parameter.annotation
