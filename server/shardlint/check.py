@@ -8,9 +8,11 @@ from dataclasses import dataclass, field
 from shardlint.model import Finding, HandOff, Problem, Target
 from shardlint.placement import table
 from shardlint.placement.machine import Event
+from shardlint.placement.modules import Module, Modules, NoModules
 from shardlint.placement.program import hand_offs
 from shardlint.records.catalogue import Catalogue
 from shardlint.rules import matching, own
+from shardlint.rules.sources import Sources
 from shardlint.syntax.tree import Tree, parse
 from shardlint.text import Span, Text
 
@@ -20,6 +22,8 @@ class Snapshot:
     """All that one check reads: the text of one file under the name the user gives it, the target and the rules in force.
 
     `answers` are the meanings of external names that earlier reports asked for, by their dotted names as the file's imports spell them.
+    `modules` finds the other modules of the workspace, `module` is the file's own dotted name among them; `is_package` tells that it
+    is an `__init__.py`.
     """
 
     path: str
@@ -28,11 +32,15 @@ class Snapshot:
     catalogue: Catalogue
     ignored: frozenset[str] = field(default=frozenset())
     answers: Mapping[str, str] = field(default_factory=dict[str, str])
+    modules: Modules = field(default_factory=NoModules)
+    module: str = ""
+    is_package: bool = False
 
 
 @dataclass(frozen=True)
 class Report:
-    """What one check found. Findings are sorted by position, hand-offs too; problems are about this file alone.
+    """What one check found. Findings are sorted by position, hand-offs too; problems are about this file alone. Findings in other
+    files, to which calls in this one lead, come last. `looked_into` are the texts of the other files on which it depends, by path.
 
     `questions` are external dotted names that the table does not know and of which the answer might matter. `broken` are the
     spans that do not parse and were not checked.
@@ -43,11 +51,12 @@ class Report:
     hand_offs: tuple[HandOff, ...]
     questions: tuple[str, ...] = ()
     broken: tuple[Span, ...] = ()
+    looked_into: Mapping[str, Text] = field(default_factory=dict[str, Text])
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """A report with what it was made from, for those who repair."""
+    """A report with what it was made from, for those who repair: the hand-offs of this file alone."""
 
     tree: Tree
     events: tuple[Event, ...]
@@ -65,14 +74,17 @@ def analyse(snapshot: Snapshot) -> Analysis:
     try:
         patterns = own.patterns(snapshot.catalogue, table.load())
         known = own.with_consumers(table.load(), patterns.values())
-        seen = hand_offs(tree, snapshot.target, known, snapshot.answers)
-        events = seen.events
-        found = matching.findings(events, tree, snapshot.path, snapshot.target, snapshot.catalogue, patterns, known)
+        main = Module(snapshot.module, snapshot.path, tree, snapshot.is_package)
+        seen = hand_offs(main, snapshot.modules, snapshot.target, known, snapshot.answers)
+        events, sources = seen.events, Sources.of(main, seen.modules)
+        found = matching.findings(events, sources, snapshot.target, snapshot.catalogue, patterns, known)
     except RecursionError:
         problem = Problem(
             snapshot.path, "the file nests expressions too deeply to be analysed; nothing in it was checked"
         )
         return Analysis(tree, (), Report((), (problem,), ()))
     kept = tuple(finding for finding in found if finding.rule not in snapshot.ignored)
-    shown = matching.hand_offs(events, kept, tree, snapshot.path)
-    return Analysis(tree, events, Report(kept, (), shown, seen.questions, tree.broken))
+    shown = matching.hand_offs(events, kept, sources)
+    others = {module.path: module.tree.text for module in seen.modules if module is not main}
+    here = tuple(event for event in events if sources.is_here(event.place))
+    return Analysis(tree, here, Report(kept, (), shown, seen.questions, tree.broken, others))

@@ -76,7 +76,9 @@ class Fix:
 
 @dataclass(frozen=True, slots=True)
 class Finding:
-    """A rule that holds at a hand-off, with the steps that led there. `location` is what an editor underlines."""
+    """A rule that holds at a hand-off, with the steps that led there. `location` is what an editor underlines; where it lies in
+    another file than the one that was checked, `calls` are the places in that one which lead there.
+    """
 
     rule: str
     severity: Severity
@@ -85,6 +87,12 @@ class Finding:
     steps: tuple[Step, ...]
     consumer: str
     tags: tuple[str, ...] = ()
+    calls: tuple[Location, ...] = ()
+
+    @property
+    def identity(self) -> tuple[str, str, Span]:
+        """What one finding has in common with itself, wherever it was found from."""
+        return self.rule, self.location.path, self.location.span
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import re
 from collections.abc import Callable, Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
@@ -14,11 +15,13 @@ from shardlint.config import Settings, load, nearest
 from shardlint.environment import find_target, import_folders
 from shardlint.files import SourceFile, problem, read
 from shardlint.model import Finding, Fix, Problem, Target
+from shardlint.placement.modules import Modules
 from shardlint.records.catalogue import Catalogue
 from shardlint.syntax import notebook
 from shardlint.syntax.recovery import parse_chunk
 from shardlint.syntax.tree import parse
 from shardlint.text import Span, Text
+from shardlint.workspace import Workspaces, standing
 
 if TYPE_CHECKING:
     from shardlint.inference.door import Inference
@@ -44,6 +47,7 @@ WORDS = (
     "unsafe_buffer_pointer",
 )
 """A file without any of these has no hand-off that a shipped rule speaks of."""
+_IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\.|\w+)", re.MULTILINE)
 _MOST_REPAIRS = 10
 """How often a file is repaired again before what is left is taken as it is."""
 
@@ -129,8 +133,12 @@ def is_left_out(given: Path, settings: Settings) -> bool:
     return any(True for _ in python_files(given, replace(settings, exclude=())))
 
 
-def check_file(path: Path, scope: Scope, inference: Callable[[], Inference] | None = None) -> Checked | Problem:
-    """Read and check one file. `inference` is called only if there are questions, and without it they stay open."""
+def check_file(
+    path: Path, scope: Scope, workspaces: Workspaces, inference: Callable[[], Inference] | None = None
+) -> Checked | Problem:
+    """Read and check one file, with what `workspaces` know of those that it imports. `inference` is called only if there are
+    questions, and without it they stay open.
+    """
     source = read(path)
     if isinstance(source, Problem):
         return source
@@ -139,8 +147,13 @@ def check_file(path: Path, scope: Scope, inference: Callable[[], Inference] | No
             source = replace(source, text=notebook.read(source.text.source))
         except notebook.NotebookError as reason:
             return problem(path, f"cannot be read as a notebook: {reason}.")
-    snapshot = Snapshot(str(path), source.text, scope.target, scope.catalogue, scope.ignored)
-    if not _matters(source.text, scope):
+    place = standing(path, scope.settings.root)
+    modules = workspaces.at(place.roots, scope.catalogue)
+    snapshot = Snapshot(
+        str(path), source.text, scope.target, scope.catalogue, scope.ignored,
+        modules=modules, module=place.name, is_package=place.is_package,
+    )  # fmt: skip
+    if not _matters(source.text, scope) and not _imports_any(source.text, modules):
         return Checked(source, snapshot, Report((), (), (), broken=_broken(source.text)))
     first = check(snapshot)
     if not first.questions or inference is None:
@@ -208,6 +221,12 @@ def _broken(text: Text) -> tuple[Span, ...]:
 def _matters(text: Text, scope: Scope) -> bool:
     """Whether the text can hold anything that a rule in force speaks of; what own records speak of is not known here."""
     return bool(scope.settings.records) or any(word in text.source for word in WORDS)
+
+
+def _imports_any(text: Text, modules: Modules) -> bool:
+    """Whether the text seems to import from the workspace."""
+    names = {found[1] for found in _IMPORT.finditer(text.source)}
+    return any(name.startswith(".") or modules.find(name) is not None for name in names)
 
 
 def _skipped(folder: Path, settings: Settings) -> bool:

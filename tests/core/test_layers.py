@@ -27,6 +27,7 @@ LAYERS = (
     "inference",
     "verify",
     "explain",
+    "workspace",
     "project",
     "report",
     "lsp",

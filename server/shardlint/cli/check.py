@@ -17,7 +17,7 @@ from shardlint.cli.shared import CLEAN, FAILED, FOUND, rule_called, tell
 from shardlint.cli.terminal import paint_for, progress, width_of
 from shardlint.config import TABLE
 from shardlint.files import SourceFile, problem, write
-from shardlint.model import Problem, Severity, Target
+from shardlint.model import Location, Problem, Severity, Target
 from shardlint.project import (
     Checked,
     Scope,
@@ -32,9 +32,10 @@ from shardlint.project import (
 from shardlint.records.catalogue import Catalogue
 from shardlint.records.telling import target_words
 from shardlint.report import concise, diff, json, summary, text, unparsed
-from shardlint.report.entry import Entry
+from shardlint.report.entry import Entry, together
 from shardlint.report.excerpt import harmless
-from shardlint.text import Text
+from shardlint.text import Span, Text
+from shardlint.workspace import Workspaces
 
 if TYPE_CHECKING:
     from shardlint.inference.door import Inference
@@ -65,13 +66,23 @@ class _Run:
     shipped: Catalogue
     request: Request
     scopes: dict[Path, Scope] = field(default_factory=dict[Path, Scope])
-    entries: list[Entry] = field(default_factory=list[Entry])
+    found: dict[tuple[str, str, Span], Entry] = field(default_factory=dict[tuple[str, str, Span], Entry])
     texts: dict[str, Text] = field(default_factory=dict[str, Text])
     differences: list[tuple[SourceFile, str]] = field(default_factory=list[tuple[SourceFile, str]])
     repaired: list[int] = field(default_factory=list[int])
     read: int = 0
     told: set[str] = field(default_factory=set[str])
     inference: Inference | None = None
+    spellings: dict[str, str] = field(default_factory=dict[str, str])
+
+    def __post_init__(self) -> None:
+        self.workspaces = Workspaces(self.spelled)
+
+    def spelled(self, path: Path) -> str:
+        """A file as the person named it, one that was not named from the current folder."""
+        known = self.spellings.get(str(path))
+        here = Path.cwd()
+        return known or str(path.relative_to(here) if path.is_relative_to(here) else path)
 
     def tell(self, problem: Problem) -> None:
         sentence = problem.message
@@ -80,6 +91,17 @@ class _Run:
         if sentence not in self.told:
             self.told.add(sentence)
             tell(sentence)
+
+    def add(self, entry: Entry) -> None:
+        """Take in a finding; one that was found from several files is one, as sure as it is on the surest way."""
+        known = self.found.get(entry.finding.identity)
+        self.found[entry.finding.identity] = entry if known is None else together(known, entry)
+
+    @property
+    def entries(self) -> list[Entry]:
+        """What was found, in the order of the files and of the places in them."""
+        order = {path: number for number, path in enumerate(self.spellings.values())}
+        return sorted(self.found.values(), key=lambda one: _position(one.finding.location, order))
 
     def scope(self, folder: Path) -> Scope:
         if folder not in self.scopes:
@@ -100,7 +122,11 @@ class _Run:
         return self.inference
 
     def checked(self, path: Path, scope: Scope) -> Checked | Problem:
-        return check_file(path, scope, self.ask if self.request.jedi else None)
+        return check_file(path, scope, self.workspaces, self.ask if self.request.jedi else None)
+
+
+def _position(location: Location, order: Mapping[str, int]) -> tuple[int, str, Span]:
+    return order.get(location.path, len(order)), location.path, location.span
 
 
 def run_check(request: Request, shipped: Catalogue) -> int:
@@ -161,6 +187,7 @@ def _files(run: _Run) -> dict[Path, Scope]:
                 files.setdefault(os.path.abspath(one), (one, scope))  # noqa: PTH100 (links stay as they are)
         if not found:
             tell(problem(given, _why_nothing(given, scope)).message)
+    run.spellings |= {full: str(path) for full, (path, _) in files.items()}
     return dict(files.values())
 
 
@@ -186,9 +213,11 @@ def _check(run: _Run, path: Path, scope: Scope) -> None:
         run.tell(problem(path, clause))
     findings = [one for one in checked.report.findings if one.severity is not Severity.OFF]
     if findings:
-        run.texts[checked.snapshot.path] = checked.source.text
+        run.texts |= {**checked.report.looked_into, checked.snapshot.path: checked.source.text}
     wanted = run.request.output_format != "concise" and not run.request.only_show
-    run.entries += [Entry(one, repairs_of(checked, one) if wanted else ()) for one in findings]
+    for one in findings:
+        here = one.location.path == checked.snapshot.path
+        run.add(Entry(one, repairs_of(checked, one) if wanted and here else ()))
 
 
 def _repaired(run: _Run, checked: Checked, scope: Scope) -> Checked | Problem:

@@ -17,6 +17,7 @@ from shardlint.placement.domain import (
     Instance,
     Mesh,
     Method,
+    Namespace,
     Sharding,
     Super,
     Symbol,
@@ -42,6 +43,8 @@ def attribute(owner: Value, name: str, node: Node, frame: Frame, machine: Machin
     match owner:
         case Symbol():
             return machine.canonical_symbol(f"{owner.name}.{name}", node, frame)
+        case Namespace(module):
+            return machine.member(module, name, node, frame)
         case Instance() | Class() | Super():
             return object_attribute(owner, name, node, frame, machine)
         case Array():

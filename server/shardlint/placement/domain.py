@@ -117,6 +117,13 @@ class Symbol:
 
 
 @dataclass(frozen=True, slots=True)
+class Namespace:
+    """A module of the workspace, by its dotted name."""
+
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class DeviceId:
     """One device: its index in `jax.devices(platform)` from 0, or None; `platform` None is the default one."""
 
@@ -364,6 +371,7 @@ Value: TypeAlias = (
     | Constant
     | Slice
     | Symbol
+    | Namespace
     | Array
     | Host
     | Foreign

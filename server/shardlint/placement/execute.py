@@ -20,7 +20,7 @@ from shardlint.placement.operators import binary
 from shardlint.placement.storing import delete_item, store_item
 from shardlint.placement.telling import exactly
 from shardlint.placement.widening import forget_bound, root_name
-from shardlint.syntax.scopes import targets
+from shardlint.syntax.scopes import absolute, targets
 
 
 class Executor:
@@ -190,13 +190,15 @@ class Executor:
 
     def import_from(self, node: ast.ImportFrom, frame: Frame) -> None:
         frame.may_raise()
+        known = absolute(node, self._machine.module_of(frame).package)
         for alias in node.names:
             if alias.name == "*":
+                for name, value in self._machine.everything(known, alias, frame):
+                    frame.assign(frame.owner(name), name, value)
                 continue
             name = alias.asname or alias.name
-            known = node.module if not node.level else None
             value = UNKNOWN
-            if known:
+            if known and not known.startswith("."):
                 value = self._machine.canonical_symbol(f"{known}.{alias.name}", alias, frame)
             frame.assign(frame.owner(name), name, value)
 

@@ -124,7 +124,7 @@ class Functions:
         bound = {name: crossing.enter(value, name) for name, value in bound.items()}
         state, handlers = frame.state, frame.handlers
         machine = frame.fact(EVERY_ARRAY), fewest(frame)
-        around = (state.mesh, state.entered, state.default, state.version_guarded, machine)
+        around = (state.mesh, state.entered, state.default, state.version_guarded, machine, self.machine.at_home)
         context = (code, closure, tuple(sorted(bound.items())), tuple(crossing.pattern), around, handlers, traced)
         known = self._summaries.setdefault(context, [])
         summary = next((summary for summary in known if summary.holds(frame)), None)

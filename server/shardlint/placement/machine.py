@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Protocol
 
@@ -11,6 +11,7 @@ from shardlint.model import Target
 from shardlint.placement.definition import Definition
 from shardlint.placement.domain import UNKNOWN, Count, Function, Ids, Value
 from shardlint.placement.frame import Frame
+from shardlint.placement.modules import Module
 from shardlint.placement.table import Consumer, Table
 from shardlint.placement.trace import Trace
 from shardlint.syntax.scopes import FunctionNode, Names
@@ -132,6 +133,27 @@ class Machine(Protocol):
 
     def ask(self, name: str) -> None:
         """Note that somebody who can look into other modules should say what an external name means."""
+        ...
+
+    def imported(self, value: Value, node: Node, frame: Frame) -> Value:
+        """`value` with what its symbols mean in the workspace."""
+        ...
+
+    def member(self, module: str, name: str, node: Node, frame: Frame) -> Value:
+        """`module.name` for a module of the workspace."""
+        ...
+
+    def everything(self, module: str, node: ast.alias, frame: Frame) -> Iterable[tuple[str, Value]]:
+        """What `from module import *` binds, as far as it is known."""
+        ...
+
+    def module_of(self, frame: Frame) -> Module:
+        """The module in which the frame's code stands."""
+        ...
+
+    @property
+    def at_home(self) -> bool:
+        """Whether what happens is the doing of the module that is checked, and not of one that it imports."""
         ...
 
     def canonical_symbol(self, name: str, node: Node, frame: Frame) -> Value:

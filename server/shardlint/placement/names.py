@@ -23,7 +23,7 @@ def value_of(node: ast.Name, frame: Frame, machine: Machine) -> Value:
     for alternative in alternatives(value):
         if isinstance(alternative, Symbol) and not isinstance(value, OneOf):
             machine.canonical_symbol(alternative.name, node, frame)
-    return value
+    return machine.imported(value, node, frame)
 
 
 def lookup(name: str, frame: Frame, machine: Machine) -> Value | None:

@@ -12,8 +12,8 @@ from shardlint.placement.frame import Code, Frame
 from shardlint.placement.functions import run_body
 from shardlint.placement.lattice import alternatives, joined, one_of
 from shardlint.placement.machine import Machine
+from shardlint.placement.modules import Module
 from shardlint.placement.state import State
-from shardlint.placement.survey import Survey
 from shardlint.syntax.scopes import FunctionNode, parameters
 
 _MOST_RUNS = 3
@@ -28,7 +28,7 @@ class Outside:
     """
 
     machine: Machine
-    survey: Survey
+    main: Module
     defined: list[Function]
     called: set[FunctionNode]
     traced: set[FunctionNode]
@@ -61,9 +61,9 @@ class Outside:
             code = function.code
             if not isinstance(code, Code) or code.node in self._runs or code.node in self.called:
                 continue
-            if code.node not in self.matters:
+            if code.node not in self.matters or code.chunk not in self.main.chunks:
                 continue
-            if (unread and code.name in self.survey.read) or self._only_called(function, code):
+            if (unread and code.name in self.main.survey.read) or self._only_called(function, code):
                 continue
             self._run(function, code)
 
@@ -76,7 +76,7 @@ class Outside:
     def _only_called(self, function: Function, code: Code) -> bool:
         """Whether a function is one of a function's own that it only calls: where it does not, nobody does."""
         nested = isinstance(function.closure, Frame) and function.closure.enclosing is not None
-        names = self.survey
+        names = self.main.survey
         return nested and code.name in names.read and code.name not in names.passed and code.owner is None
 
     def _run(self, function: Function, code: Code) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -29,14 +29,15 @@ from shardlint.placement.frame import Code, Frame
 from shardlint.placement.functions import Functions
 from shardlint.placement.guards import Guards
 from shardlint.placement.handoffs import TELLING_NAMES
+from shardlint.placement.lattice import each
+from shardlint.placement.loading import Loading
 from shardlint.placement.machine import Arguments, Event
+from shardlint.placement.modules import Module, Modules
 from shardlint.placement.outside import Outside, typical
-from shardlint.placement.reach import reach
-from shardlint.placement.state import State
-from shardlint.placement.survey import Survey, survey
+from shardlint.placement.reach import Reaches
 from shardlint.placement.table import Table
 from shardlint.syntax.scopes import FunctionNode, Names, names_of
-from shardlint.syntax.tree import Node, Tree
+from shardlint.syntax.tree import Node
 
 _KNOWN = ("jax.", "jaxlib.")
 _VERSION_NAMES = frozenset({"jax.__version__", "jax.__version_info__", "jax.version.__version__", "jaxlib.__version__"})
@@ -46,34 +47,30 @@ _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeErro
 
 @dataclass(frozen=True, slots=True)
 class Seen:
-    """The hand-offs of a module, and the external names of which it would help to know what they mean."""
+    """The hand-offs of a module and those of others to which its own calls lead, the external names of which it would help to know
+    what they mean, and all modules that were looked into.
+    """
 
     events: tuple[Event, ...]
     questions: tuple[str, ...]
+    modules: tuple[Module, ...]
 
 
-def hand_offs(tree: Tree, target: Target, table: Table, answers: Mapping[str, str]) -> Seen:
+def hand_offs(module: Module, modules: Modules, target: Target, table: Table, answers: Mapping[str, str]) -> Seen:
     """Every hand-off of a module, once for each different thing that reaches it.
 
-    `answers` are the meanings of external names as the imports spell them: what looking into other modules has told.
+    `modules` are the workspace around it. `answers` are the meanings of external names as the imports spell them: what looking into
+    other packages has told.
 
     The module's body is run first. Then every function that nothing has called is run as somebody from outside would call it:
     with parameters of which only the annotations are known, and what the module has left behind around it.
     """
-    found = reach(tree, lambda name: _matters(name, table, answers), table.canonical)
+    found = Reaches(modules, lambda name: _matters(name, table, answers)).of(module)
     if not found.anything:
-        return Seen((), ())
-    program = _Program(table, target, answers, survey(tree), found.functions)
-    module: Frame | None = None
-    state = State()
-    for chunk in tree.chunks:
-        if module is None:
-            module = Frame(chunk, None, None, frozenset(), state)
-        module.chunk = chunk
-        program.execute(chunk.body, module)
-        module.state.alive = True
-    program.visit()
-    return Seen(tuple(program.events.values()), tuple(sorted(program.questions)))
+        return Seen((), (), (module,))
+    program = _Program(table, target, answers, module, modules, found.functions)
+    program.run_all()
+    return Seen(tuple(program.events.values()), tuple(sorted(program.questions)), program.loaded)
 
 
 def _matters(name: str, table: Table, answers: Mapping[str, str]) -> bool:
@@ -96,7 +93,8 @@ class _Program:
     table: Table
     target: Target
     answers: Mapping[str, str]
-    survey: Survey
+    main: Module
+    modules: Modules
     matters: frozenset[FunctionNode]
     questions: set[str] = field(default_factory=set[str])
     events: dict[Hashable, Event] = field(default_factory=dict[Hashable, Event])
@@ -107,11 +105,22 @@ class _Program:
         self._guards = Guards(self)
         self._calls = Calls(self)
         self._functions = Functions(self)
+        self._loading = Loading(self, self.modules, self.main, self.table.libraries)
         self._defined: list[Function] = []
         self._definitions: dict[tuple[ast.ClassDef | ast.Call, Frame], Definition] = {}
         self._traced: set[FunctionNode] = set()
         self._names: dict[FunctionNode, Names] = {}
         self._numbers = count()
+
+    def run_all(self) -> None:
+        """Run the module, then the functions in it that nothing has called."""
+        self._loading.run_main()
+        called = self._functions.called
+        Outside(self, self.main, self._defined, called, self._traced, self.matters, self._annotated).visit()
+
+    @property
+    def loaded(self) -> tuple[Module, ...]:
+        return self._loading.loaded
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:
         return self._evaluator.evaluate(node, frame)
@@ -142,6 +151,8 @@ class _Program:
             self._traced.add(function.code.node)
 
     def record(self, event: Event) -> None:
+        if not self.at_home:
+            return
         key = (
             event.place.node,
             event.consumer,
@@ -164,10 +175,34 @@ class _Program:
         return found
 
     def steady(self, frame: Frame, name: Hashable) -> bool:
-        return frame.enclosing is None and name in self.survey.steady
+        return frame.enclosing is None and name in self.module_of(frame).survey.steady
 
     def new_ids(self) -> Ids:
         return frozenset((next(self._numbers),))
+
+    @property
+    def at_home(self) -> bool:
+        return not self._loading.running
+
+    def imported(self, value: Value, node: Node, frame: Frame) -> Value:
+        def of(one: Value) -> Value:
+            meaning = self._loading.meaning(one.name, node, frame) if isinstance(one, Symbol) else None
+            return one if meaning is None else meaning
+
+        return each(value, of)
+
+    def member(self, module: str, name: str, node: Node, frame: Frame) -> Value:
+        return self._loading.member(module, name, node, frame)
+
+    def module_of(self, frame: Frame) -> Module:
+        return self._loading.module_of(frame)
+
+    def everything(self, module: str, node: ast.alias, frame: Frame) -> Iterable[tuple[str, Value]]:
+        found = self.modules.find(module) if module.partition(".")[0] not in self.table.libraries else None
+        if found is not None:
+            return [(name, Symbol(f"{module}.{name}")) for name in sorted(found.outline.public)]
+        names = self.table.members(self.table.canonical(module))
+        return [(name.rpartition(".")[2], self.canonical_symbol(name, node, frame)) for name in names]
 
     def canonical_symbol(self, name: str, node: Node, frame: Frame) -> Value:
         name = self.table.canonical(self.answers.get(name, name))
@@ -196,11 +231,6 @@ class _Program:
             if isinstance(node, ast.alias) and caught & _IMPORT_ERRORS and exists is not True:
                 return UNKNOWN
         return Symbol(name)
-
-    def visit(self) -> None:
-        """Run the functions that nothing has called."""
-        called = self._functions.called
-        Outside(self, self.survey, self._defined, called, self._traced, self.matters, self._annotated).visit()
 
     def _annotated(self, parameter: ast.arg, key: Hashable, closure: Frame) -> Value:
         annotation = parameter.annotation

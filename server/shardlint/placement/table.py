@@ -85,6 +85,20 @@ class Table:
         known = (*self.effects, *self.consumers, *self.timeline)
         return frozenset(name.rpartition(".")[2] for name in known if not name.startswith("jax.Array."))
 
+    @cached_property
+    def libraries(self) -> frozenset[str]:
+        """The top-level modules of all names in the table."""
+        namespaces = (prefix for prefix, _ in self.namespaces)
+        return frozenset(
+            name.partition(".")[0]
+            for name in (*self.aliases, *self.effects, *self.consumers, *self.timeline, *namespaces)
+        )
+
+    def members(self, module: str) -> tuple[str, ...]:
+        """The names in the table of what lies in a module itself."""
+        found = (*self.aliases, *self.effects, *self.consumers, *self.timeline)
+        return tuple(dict.fromkeys(name for name in found if name.rpartition(".")[0] == module))
+
     def with_consumers(self, rows: Mapping[str, Consumer]) -> Table:
         """The table with further consumers."""
         return replace(self, consumers={**self.consumers, **rows})

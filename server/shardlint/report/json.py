@@ -27,6 +27,7 @@ def _finding(entry: Entry, sources: Sources) -> dict[str, Any]:
         "severity": str(finding.severity),
         "message": finding.message,
         "steps": [{**_location(step.location, sources), "message": step.text} for step in finding.steps],
+        "calls": [_location(call, sources) for call in finding.calls],
         "fixes": [_fix(fix, sources.get(finding.location.path)) for fix in entry.fixes],
     }
 

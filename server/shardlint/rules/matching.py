@@ -14,6 +14,7 @@ from shardlint.records.catalogue import Catalogue, Rule
 from shardlint.records.telling import consumer_words
 from shardlint.rules.conditions import verdict
 from shardlint.rules.own import Pattern
+from shardlint.rules.sources import Sources
 from shardlint.rules.wording import devices_words, message, status
 from shardlint.syntax.tree import Tree
 from shardlint.text import Span
@@ -21,19 +22,19 @@ from shardlint.text import Span
 
 def findings(
     events: Iterable[Event],
-    tree: Tree,
-    path: str,
+    sources: Sources,
     target: Target,
     catalogue: Catalogue,
     patterns: Mapping[str, Pattern],
     table: Table,
 ) -> tuple[Finding, ...]:
-    """The findings of one file, sorted by position; one for each rule and place, the surest way in telling the story.
+    """The findings of one file, sorted by position, then those of others to which calls in it lead; one for each rule and place, the
+    surest way in telling the story.
 
     `patterns` are what the records that have no rule look for, by name.
     """
-    best: dict[tuple[str, Span], tuple[int, Finding]] = {}
-    ordered = list(events)
+    best: dict[tuple[str, str, Span], tuple[int, Finding]] = {}
+    ordered = [event for event in events if sources.is_here(event.place) or _calls(event, sources)]
     for rule in catalogue.rules.values():
         concerned = _concerned(rule, target)
         if not concerned.versions:
@@ -52,13 +53,14 @@ def findings(
             severity = rule.severity_by.get(event.consumer, rule.severity) if sure else rule.possible
             if severity is Severity.OFF:
                 continue
-            finding = _finding(rule, event, severity, tree, path, meant)
-            key = (rule.name, finding.location.span)
+            finding = _finding(rule, event, severity, sources, meant)
+            key = finding.identity
             rank = (0 if sure else 1_000) + len(finding.steps)
             if key not in best or rank < best[key][0]:
                 best[key] = (rank, finding)
     made = [finding for _, finding in best.values()]
-    return tuple(sorted(made, key=lambda f: (f.location.span, f.rule)))
+    here = sources.main.path
+    return tuple(sorted(made, key=lambda f: (f.location.path != here, f.location.path, f.location.span, f.rule)))
 
 
 def matches(rule: Rule, event: Event) -> bool:
@@ -101,15 +103,18 @@ def _version_bound(rule: Rule, catalogue: Catalogue) -> bool:
     return bool(rule.jax) and not all(holds.contains(version, prereleases=True) for version in catalogue.jax_versions)
 
 
-def _finding(rule: Rule, event: Event, severity: Severity, tree: Tree, path: str, target: Target) -> Finding:
+def _finding(rule: Rule, event: Event, severity: Severity, sources: Sources, target: Target) -> Finding:
+    place = event.place
+    tree = sources.tree(place)
     return Finding(
         rule=rule.name,
         severity=severity,
-        location=Location(path, shown_span(event, tree)),
+        location=Location(sources.module(place).path, shown_span(event, tree)),
         message=message(rule, event, target),
-        steps=tuple(_steps(event, tree, path)),
+        steps=tuple(_steps(event, sources)),
         consumer=event.consumer,
         tags=rule.tags,
+        calls=() if sources.is_here(place) else _calls(event, sources),
     )
 
 
@@ -130,22 +135,31 @@ def name_span(event: Event, tree: Tree) -> Span:
     return name
 
 
-def _steps(event: Event, tree: Tree, path: str) -> Iterator[Step]:
+def _steps(event: Event, sources: Sources) -> Iterator[Step]:
     if event.trace is None:
         return
     for place, text in event.trace.steps():
-        yield Step(Location(path, tree.span(place)), text)
+        yield Step(sources.location(place), text)
 
 
-def hand_offs(events: Iterable[Event], found: Iterable[Finding], tree: Tree, path: str) -> tuple[HandOff, ...]:
-    """Every hand-off once, sorted by position, with what is known of it and the rules that hold there."""
+def _calls(event: Event, sources: Sources) -> tuple[Location, ...]:
+    """The last place in the module that is checked on the way to a hand-off in another one."""
+    steps = [] if event.trace is None else event.trace.steps()
+    return tuple([sources.location(place) for place, _ in steps if sources.is_here(place)][-1:])
+
+
+def hand_offs(events: Iterable[Event], found: Iterable[Finding], sources: Sources) -> tuple[HandOff, ...]:
+    """Every hand-off of the module once, sorted by position, with what is known of it and the rules that hold there."""
     at: dict[Span, tuple[str, ...]] = {}
+    tree, path = sources.main.tree, sources.main.path
     for finding in found:
+        if finding.location.path != path:
+            continue
         span = finding.location.span
         at[span] = (*at.get(span, ()), finding.rule)
     seen: dict[Span, HandOff] = {}
     for event in events:
-        if event.protocol == "name":
+        if event.protocol == "name" or not sources.is_here(event.place):
             continue
         span = tree.span(event.place)
         if span in seen and not _tells_more(event):
@@ -153,7 +167,7 @@ def hand_offs(events: Iterable[Event], found: Iterable[Finding], tree: Tree, pat
         name = name_span(event, tree)
         rules = (*at.get(shown_span(event, tree), ()), *at.get(name, ()))
         made = HandOff(
-            Location(path, span), name, event.consumer, event.protocol, status(event), tuple(_steps(event, tree, path)),
+            Location(path, span), name, event.consumer, event.protocol, status(event), tuple(_steps(event, sources)),
             tuple(dict.fromkeys(rules)),
         )  # fmt: skip
         seen[span] = made

@@ -95,3 +95,14 @@ def _bindings(node: ast.AST) -> Iterator[str]:
             yield name
         case _:
             pass
+
+
+def absolute(node: ast.ImportFrom, package: str) -> str:
+    """The dotted name of the module from which a statement imports; one that leaves the package keeps its dots."""
+    if not node.level:
+        return node.module or ""
+    parts = package.split(".") if package else []
+    if node.level > len(parts):
+        return f"{'.' * node.level}{node.module or ''}"
+    base = parts[: len(parts) - node.level + 1]
+    return ".".join([*base, node.module] if node.module else base)
