@@ -103,6 +103,14 @@ def partial_method(site: Site) -> Value:
     return Partial(Symbol("functools.partialmethod"), site.arguments.positional, tuple(site.arguments.keywords.items()))
 
 
+def import_module(site: Site) -> Value:
+    """`importlib.import_module("name")`: as an `import` of that name."""
+    name = site.argument(0, "name")
+    if len(site.arguments.values()) != 1 or not isinstance(name, Constant) or not isinstance(name.value, str):
+        return UNKNOWN
+    return site.machine.imported(Symbol(name.value), site.node, site.frame)
+
+
 CLASS_EFFECTS: MappingType[str, Callable[[Site], Value]] = {
     "record": record,
     "tree-record": record,
@@ -114,4 +122,5 @@ CLASS_EFFECTS: MappingType[str, Callable[[Site], Value]] = {
     "as-tuple": as_tuple,
     "computed-attribute": computed_attribute,
     "partial-method": partial_method,
+    "import-module": import_module,
 }

@@ -80,6 +80,10 @@ class Functions:
     _contexts: dict[FunctionNode, int] = field(default_factory=dict[FunctionNode, int])
     _generators: dict[FunctionNode, bool] = field(default_factory=dict[FunctionNode, bool])
 
+    def forget(self) -> None:
+        """Drop all summaries, as something that they took for granted has changed."""
+        self._summaries.clear()
+
     def run(self, function: Function, arguments: Arguments, node: Node, frame: Frame, *, traced: bool) -> Value:
         """The result of calling `function` from `node`; unknown when the call is too deep, recursive, or one kind too many."""
         code = function.code
@@ -229,8 +233,11 @@ def _apply(summary: Summary, crossing: Crossing, now: tuple[Trace | None, ...]) 
     frame, born = crossing.frame, summary.born
     place, step = frame.place(crossing.node), f"returned by {crossing.code.name}"
 
+    def known(trace: Trace | None) -> Trace | None:
+        return rebased(trace, summary.entered, now)
+
     def evidence(trace: Trace | None) -> Trace | None:
-        trace = rebased(trace, summary.entered, now)
+        trace = known(trace)
         return trace and trace.then(place, step)
 
     if summary.raises:
@@ -239,9 +246,9 @@ def _apply(summary: Summary, crossing: Crossing, now: tuple[Trace | None, ...]) 
         frame.state.alive = False
         return UNKNOWN
     for (target, name), value in summary.outer.items():
-        frame.assign(target, name, crossing.leave(value, born, evidence))
+        frame.assign(target, name, crossing.leave(value, born, known))
     for key, change in summary.changes.items():
-        content = crossing.leave(change.content, born, evidence)
+        content = crossing.leave(change.content, born, known)
         change_ids(crossing.outer_ids(frozenset({key}), born), content, frame, sure=change.sure)
     learn(crossing.told(summary.facts), frame)
     return crossing.leave(summary.result, born, evidence)

@@ -62,7 +62,7 @@ class Loading:
         value = None
         if target is not None:
             value = frame.variable(target, name)
-            if target is not frame and not (value is not None and name in self.module_of(target).survey.steady):
+            if target is not frame and not (value is not None and self.machine.steady(target, name)):
                 frame.reads.setdefault((target, name), value)
         if value is not None:
             return self.machine.imported(value, node, frame)

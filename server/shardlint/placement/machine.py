@@ -143,6 +143,10 @@ class Machine(Protocol):
         """`module.name` for a module of the workspace."""
         ...
 
+    def set_member(self, module: str, name: str, value: Value, frame: Frame) -> None:
+        """`module.name = value` for a module of the workspace."""
+        ...
+
     def everything(self, module: str, node: ast.alias, frame: Frame) -> Iterable[tuple[str, Value]]:
         """What `from module import *` binds, as far as it is known."""
         ...

@@ -15,6 +15,7 @@ from shardlint.placement.domain import (
     Instance,
     Mapping,
     Method,
+    Namespace,
     Partial,
     Super,
     Symbol,
@@ -163,6 +164,8 @@ def set_attribute(
     match owner:
         case Instance(definition) if isinstance(setter := definition.find(name), Descriptor) and setter.setter:
             machine.call(setter.setter, Arguments((owner, value)), node, frame)
+        case Namespace(module):
+            machine.set_member(module, name, value, frame)
         case Class(definition):
             definition.attributes[name] = joined(definition.attributes.get(name), value) or value
         case _:

@@ -106,6 +106,7 @@ class _Program:
         self._calls = Calls(self)
         self._functions = Functions(self)
         self._loading = Loading(self, self.modules, self.main, self.table.libraries)
+        self._restless: set[tuple[Frame, Hashable]] = set()
         self._defined: list[Function] = []
         self._definitions: dict[tuple[ast.ClassDef | ast.Call, Frame], Definition] = {}
         self._traced: set[FunctionNode] = set()
@@ -175,7 +176,8 @@ class _Program:
         return found
 
     def steady(self, frame: Frame, name: Hashable) -> bool:
-        return frame.enclosing is None and name in self.module_of(frame).survey.steady
+        known = frame.enclosing is None and name in self.module_of(frame).survey.steady
+        return known and (frame, name) not in self._restless
 
     def new_ids(self) -> Ids:
         return frozenset((next(self._numbers),))
@@ -193,6 +195,14 @@ class _Program:
 
     def member(self, module: str, name: str, node: Node, frame: Frame) -> Value:
         return self._loading.member(module, name, node, frame)
+
+    def set_member(self, module: str, name: str, value: Value, frame: Frame) -> None:
+        target = self._loading.frame_of(module)
+        if target is not None:
+            if self.steady(target, name):
+                self._restless.add((target, name))
+                self._functions.forget()
+            frame.assign(target, name, value)
 
     def module_of(self, frame: Frame) -> Module:
         return self._loading.module_of(frame)
