@@ -216,6 +216,10 @@ GATHERED = f"gathered = {PUT}"
             "d = {}\nd[print()] = x.__cuda_array_interface__\n",
             f"d = {{}}\n{GATHERED}\nd[print()] = gathered.__cuda_array_interface__\n",
         ),
+        (
+            "def f():\n    i = x.__cuda_array_interface__\n    p = i['data']\n    use(p)\n",
+            f"def f():\n    {GATHERED}\n    i = gathered.__cuda_array_interface__\n    p = i['data']\n    use(p)\n",
+        ),
     ],
 )
 def test_a_statement_is_put_ahead(repaired: Repaired, before: str, after: str) -> None:
@@ -244,6 +248,12 @@ def test_a_statement_is_put_ahead(repaired: Repaired, before: str, after: str) -
         "assert x.__cuda_array_interface__\n",
         "def f():\n    return x.__cuda_array_interface__\n",
         "def f():\n    i = x.__cuda_array_interface__\n    return i['data'][0]\n",
+        "def f():\n    i = x.__cuda_array_interface__\n    p, n = i['data'][0], 1\n    return p\n",
+        "def f():\n    for p in x.__cuda_array_interface__['data']:\n        yield p\n",
+        "def f():\n    i = x.__cuda_array_interface__\n    return lambda: i\n",
+        "def f():\n    i = x.__cuda_array_interface__\n\n    def g():\n        use(i)\n\n    return g\n",
+        "def f(known):\n    known.append(x.__cuda_array_interface__)\n",
+        "def f(known):\n    i = x.__cuda_array_interface__\n    known['x'] = i\n",
         "def f():\n    yield x.__cuda_array_interface__\n",
         "def f(self):\n    self.i = x.__cuda_array_interface__\n",
         "def f():\n    global i\n    i = x.__cuda_array_interface__\n",
