@@ -185,6 +185,14 @@ def test_a_fix_that_gives_other_data_fails(verify_page: Verify, value: str, told
     assert report.runs["rule"].observations[0].fixed == ()
 
 
+def test_an_exception_may_be_told_by_a_base_of_its_class(verify_page: Verify):
+    """What a handler would catch counts; kept is the class that was raised."""
+    settings = '```toml\nconsumer = "numpy.take"\nexception = "LookupError"\n```\n'
+    report = verify_page(program("raise KeyError('only one')  # error: [rule]\n", settings))
+    assert statuses(report) == [Status.OBSERVED]
+    assert [kept.exception for kept in report.runs["rule"].observations] == ["KeyError"]
+
+
 def test_every_marked_line_is_run(verify_page: Verify):
     """A marked line that raises does not hide the next one; what only misses its name is no failure of its own."""
     source = RAISES + "from jax import no_such_thing  # error: [rule]\n"
