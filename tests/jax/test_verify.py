@@ -96,6 +96,14 @@ SNIPPETS = {
         "jax.jit(lambda y: (can_be_handed_over(y), y)[1])(x)\n"
     ),
     "sharded-cuda-array-interface": "assert not has_cuda_array_interface(s)\nassert not has_cuda_array_interface(r)\n",
+    "sharded-buffer-pointer": (
+        "assert not has_one_pointer(s)\nassert not has_one_pointer(r)\nassert has_one_pointer(x)\n"
+        "jax.jit(lambda y: (has_one_pointer(y), y)[1])(x)\n"
+    ),
+    "sharded-buffer-export": (
+        "assert not has_one_buffer(s)\nassert not has_one_buffer(r)\nassert has_one_buffer(x)\n"
+        "jax.jit(lambda y: (has_one_buffer(y), y)[1])(x)\n"
+    ),
     "cross-device-zero-copy": (
         "assert numpy_can_share(x)\nassert not numpy_can_share(z)\n"
         "np.from_dlpack(x, device='cpu', copy=False)\nnp.testing.assert_array_equal(a, np.asarray(x))\n"
