@@ -28,18 +28,10 @@ def statement_to_precede(template: Template, found: Fit, names: Names) -> ast.st
     reason = objection_to_moving(found.holes.values(), path, around.tree.text.source)
     if reason is not None:
         raise NoFitError(reason)
-    if not _held(template, found, around.parent) and _leaves(found.node, names):
-        raise NoFitError(
-            "the value would be freed at the end of the function, and what is made of it is used behind that"
-        )
+    module = [one for chunk in around.tree.chunks for one in chunk.body]
+    if not _held(template, found, around.parent) and outlives(found.node, around.path[len(path) :], module):
+        raise NoFitError("the value would be freed before what is made of it is used for the last time")
     return statement
-
-
-def _leaves(node: ast.expr, names: Names) -> bool:
-    """Whether what is made of the node may be used when the function around, with its variables, has ended."""
-    owners = (scope.owner for scope in names.scopes)
-    function = next((owner for owner in owners if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef)), None)
-    return function is not None and outlives(node, function)
 
 
 def _begins_with(statement: ast.stmt, around: Surroundings) -> bool:

@@ -1,20 +1,48 @@
-"""Whether the value of an expression may be used when the function around it, with its variables, has ended."""
+"""Whether the value of an expression may be used when what a new variable holds is gone: the function around has ended, or a loop
+has begun another turn and given the variable another value.
+"""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Sequence
 
-from shardlint.syntax.scopes import FunctionNode, names_of, targets
+from shardlint.syntax.scopes import names_of, targets
 
 _KEEPING = frozenset({"add", "append", "appendleft", "extend", "insert", "put", "setdefault", "update"})
 """Methods by which containers keep what they are given. Any other call is taken to be done with its arguments when it returns."""
 
 
-def outlives(node: ast.expr, function: FunctionNode) -> bool:
-    """Whether the value of `node`, or one made of it, is returned, yielded, raised, or stored in more than a variable of the function."""
-    outer = names_of(function).outer
-    flows = [(set(ast.walk(value)), names) for part in ast.walk(function) for value, names in _flows(part, function)]
+_Loop = ast.For | ast.AsyncFor | ast.While
+_Region = _Loop | ast.FunctionDef | ast.AsyncFunctionDef
+
+
+def outlives(node: ast.expr, around: Sequence[ast.AST], module: Iterable[ast.stmt]) -> bool:
+    """Whether the value of `node`, or one made of it, leaves the function or the turn of a loop in which a statement ahead of
+    `node`'s would stand.
+
+    `around` are the ancestors of that statement, innermost first, and `module` is all that is on the top level.
+    """
+    for index, part in enumerate(around):
+        if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef):
+            return _leaves(node, part, names_of(part).outer)
+        if isinstance(part, _Loop) and _leaves(node, part, _mentioned_outside(part, around[index + 1 :], module)):
+            return True
+    return False
+
+
+def _mentioned_outside(loop: _Loop, around: Sequence[ast.AST], module: Iterable[ast.stmt]) -> frozenset[str]:
+    """The names in the loop's scope that others than its turns may read or have set."""
+    function = next((part for part in around if isinstance(part, ast.FunctionDef | ast.AsyncFunctionDef)), None)
+    inside = set(ast.walk(loop))
+    roots = module if function is None else [function]
+    parts = (part for root in roots for part in ast.walk(root) if part not in inside)
+    return frozenset(part.id for part in parts if isinstance(part, ast.Name))
+
+
+def _leaves(node: ast.expr, region: _Region, outer: frozenset[str]) -> bool:
+    """Whether the value is returned, yielded, raised, or stored in more than variables of the region."""
+    flows = [(set(ast.walk(value)), names) for part in ast.walk(region) for value, names in _flows(part, region)]
     reached: set[str] = set()
     while True:
         before = len(reached)
@@ -27,7 +55,7 @@ def outlives(node: ast.expr, function: FunctionNode) -> bool:
             return False
 
 
-def _flows(node: ast.AST, function: FunctionNode) -> Iterator[tuple[ast.AST, frozenset[str] | None]]:
+def _flows(node: ast.AST, region: _Region) -> Iterator[tuple[ast.AST, frozenset[str] | None]]:
     """The values that a node hands on, each with the variables that hold it then; None stands for any other place."""
     match node:
         case ast.Return(value=ast.expr() as value) | ast.Yield(value=ast.expr() as value) | ast.YieldFrom(value=value):
@@ -50,7 +78,7 @@ def _flows(node: ast.AST, function: FunctionNode) -> Iterator[tuple[ast.AST, fro
         case ast.Match(subject=value) | ast.Raise(exc=ast.expr() as value):
             yield value, None
         case ast.FunctionDef(name=name) | ast.AsyncFunctionDef(name=name) | ast.ClassDef(name=name) if (
-            node is not function
+            node is not region
         ):
             yield node, frozenset({name})
         case _:
