@@ -41,10 +41,12 @@ WORDS = (
     "dlpack",
     "from_jax",
     "frombuffer",
+    "hashlib",
     "memoryview",
     "Tensor",
     "tensor",
     "unsafe_buffer_pointer",
+    "zlib",
 )
 """A file without any of these has no hand-off that a shipped rule speaks of."""
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\.|\w+)", re.MULTILINE)

@@ -32,12 +32,32 @@ HAND_OFFS = {
     "tensor": ("jax.dlpack.from_dlpack(torch.utils.dlpack.to_dlpack({O}))", "t", 1),
     "dlpack": ("jax.dlpack.from_dlpack(({O}).__dlpack__())", "y", 1),
     "device": ("jax.dlpack.from_dlpack({O}, device=jax.devices()[1], copy=False)", "y", 2),
+    "view": ("np.asarray(memoryview({O}))", "x", 2),
+    "asarray": ("torch.asarray({O})", "x", 2),
+    "pointer": ("np.array((ctypes.c_float * 16).from_address(({O}).unsafe_buffer_pointer()))", "x", 2),
 }
 """Hand-offs by name: the code, the array of the prelude that is handed over, and how many repairs there are."""
 
-UNSEEN = {("raise", "device"), ("attribute", "numpy"), ("attribute", "torch"), ("attribute", "device")}
+UNSEEN = {
+    ("raise", "device"),
+    *(("attribute", name) for name in ("numpy", "torch", "device", "view", "asarray", "pointer")),
+}
 """Programs without a finding: the handler around the `raise` takes a ValueError, and what a class made on the fly holds is
 not known."""
+
+UNPLACED = {
+    "one-line function", "lambda", "default argument", "keyword-only default", "element of a comprehension",
+    "condition of a comprehension", "dictionary comprehension", "generator expression", "generator among arguments",
+    "chosen branch", "other branch", "last of or", "last of and", "chained comparison", "second with item",
+    "with header on several lines", "elif header", "while header", "match guard", "assert", "return",
+    "return of several", "yield", "yield from", "yielded operand", "await", "async with", "decorator",
+    "class decorator", "class body", "method", "property", "closure", "global", "walrus in a comprehension",
+}  # fmt: skip
+"""Where no statement can be put ahead, or where what is made leaves the function that would hold the array: no repair of an
+address is offered."""
+
+BUSY = {"walrus", "call"}
+"""Operands that would be evaluated ahead of what stands before them: no repair of an address either."""
 
 AHEAD = "# before\nt = torch.from_dlpack(a)\n# after\na = jax.device_put(a, jax.local_devices()[0])\nt = torch.from_dlpack(a)\n"
 
@@ -102,12 +122,14 @@ def _cases() -> Iterator[Case]:
     for position, program in POSITIONS.items():
         for name, (code, array, many) in HAND_OFFS.items():
             source = PRELUDE + program.format(E=code.format(O=array))
-            yield Case(position, name, source, 0 if (position, name) in UNSEEN else many)
+            none = (position, name) in UNSEEN or (name == "pointer" and position in UNPLACED)
+            yield Case(position, name, source, 0 if none else many)
         yield Case(position, "ahead", PRELUDE + program.format(E="torch.from_dlpack(x)"), 1, example=AHEAD)
     for operand, written in OPERANDS.items():
         for name, (code, array, many) in HAND_OFFS.items():
             source = f"{PRELUDE}r = {code.format(O=written.format(x=array))}\n"
-            yield Case(operand, name, source, 0 if (operand, name) in UNSEEN else many)
+            none = (operand, name) in UNSEEN or (name == "pointer" and operand in BUSY)
+            yield Case(operand, name, source, 0 if none else many)
     for name, (program, many, log) in ORDERED.items():
         yield Case("order", name, PRELUDE + LOGGED + program, many, "log", log)
     yield Case("order", "a statement ahead", PRELUDE + LOGGED + AHEAD_OF_CALLS, 1, "log", "[0, 1]", AHEAD)

@@ -157,6 +157,7 @@ def test_an_operand_is_wrapped_where_it_stands(repaired: Repaired, before: str, 
 
 
 GATHERED = f"gathered = {PUT}"
+READY = f"gathered = jax.block_until_ready({PUT})"
 
 
 @pytest.mark.parametrize(
@@ -216,6 +217,19 @@ GATHERED = f"gathered = {PUT}"
             "d = {}\nd[print()] = x.__cuda_array_interface__\n",
             f"d = {{}}\n{GATHERED}\nd[print()] = gathered.__cuda_array_interface__\n",
         ),
+        (
+            "def f():\n    i = x.__cuda_array_interface__\n    p = i['data']\n    use(p)\n",
+            f"def f():\n    {GATHERED}\n    i = gathered.__cuda_array_interface__\n    p = i['data']\n    use(p)\n",
+        ),
+        (
+            "for n in range(2):\n    i = x.__cuda_array_interface__\n    use(i)\n",
+            f"for n in range(2):\n    {GATHERED}\n    i = gathered.__cuda_array_interface__\n    use(i)\n",
+        ),
+        ("p = x.unsafe_buffer_pointer()\n", f"{READY}\np = gathered.unsafe_buffer_pointer()\n"),
+        (
+            "def f(a):\n    use(x.unsafe_buffer_pointer() + a)\n",
+            f"def f(a):\n    {READY}\n    use(gathered.unsafe_buffer_pointer() + a)\n",
+        ),
     ],
 )
 def test_a_statement_is_put_ahead(repaired: Repaired, before: str, after: str) -> None:
@@ -244,6 +258,18 @@ def test_a_statement_is_put_ahead(repaired: Repaired, before: str, after: str) -
         "assert x.__cuda_array_interface__\n",
         "def f():\n    return x.__cuda_array_interface__\n",
         "def f():\n    i = x.__cuda_array_interface__\n    return i['data'][0]\n",
+        "def f():\n    i = x.__cuda_array_interface__\n    p, n = i['data'][0], 1\n    return p\n",
+        "def f():\n    for p in x.__cuda_array_interface__['data']:\n        yield p\n",
+        "def f():\n    i = x.__cuda_array_interface__\n    return lambda: i\n",
+        "def f():\n    i = x.__cuda_array_interface__\n\n    def g():\n        use(i)\n\n    return g\n",
+        "def f(known):\n    known.append(x.__cuda_array_interface__)\n",
+        "known = []\nfor n in range(2):\n    known.append(x.__cuda_array_interface__)\n",
+        "known = []\nfor n in range(2):\n    i = x.__cuda_array_interface__\n    known = [*known, i]\n",
+        "i = None\nwhile True:\n    if i: use(i)\n    i = x.__cuda_array_interface__\n",
+        "def f():\n    for n in range(2):\n        i = x.__cuda_array_interface__\n    use(i)\n",
+        "def f(known):\n    i = x.__cuda_array_interface__\n    known['x'] = i\n",
+        "def f():\n    p = x.unsafe_buffer_pointer()\n    q = p + 4\n    return q\n",
+        "def f():\n    a = np.ctypeslib.as_array(c.from_address(x.unsafe_buffer_pointer()))\n    b = a[1:]\n    return b\n",
         "def f():\n    yield x.__cuda_array_interface__\n",
         "def f(self):\n    self.i = x.__cuda_array_interface__\n",
         "def f():\n    global i\n    i = x.__cuda_array_interface__\n",
@@ -251,7 +277,7 @@ def test_a_statement_is_put_ahead(repaired: Repaired, before: str, after: str) -
 )
 def test_no_statement_is_put_where_it_would_run_otherwise(snapshot: Callable[..., Snapshot], before: str) -> None:
     """Where the expression may not run, runs more than once, runs behind what changes it, or where its address leaves the
-    function that alone holds the new array, nothing is offered.
+    function or the turn of a loop that alone holds the new array, nothing is offered.
     """
     program = snapshot(HEAD + before)
     [finding] = check(program).findings

@@ -96,6 +96,14 @@ SNIPPETS = {
         "jax.jit(lambda y: (can_be_handed_over(y), y)[1])(x)\n"
     ),
     "sharded-cuda-array-interface": "assert not has_cuda_array_interface(s)\nassert not has_cuda_array_interface(r)\n",
+    "sharded-buffer-pointer": (
+        "assert not has_one_pointer(s)\nassert not has_one_pointer(r)\nassert has_one_pointer(x)\n"
+        "jax.jit(lambda y: (has_one_pointer(y), y)[1])(x)\n"
+    ),
+    "sharded-buffer-export": (
+        "assert not has_one_buffer(s)\nassert not has_one_buffer(r)\nassert has_one_buffer(x)\n"
+        "jax.jit(lambda y: (has_one_buffer(y), y)[1])(x)\n"
+    ),
     "cross-device-zero-copy": (
         "assert numpy_can_share(x)\nassert not numpy_can_share(z)\n"
         "np.from_dlpack(x, device='cpu', copy=False)\nnp.testing.assert_array_equal(a, np.asarray(x))\n"
@@ -183,6 +191,14 @@ def test_a_fix_that_gives_other_data_fails(verify_page: Verify, value: str, told
     report = verify_page(program(RAISES, SETTINGS) + fixed)
     assert told in only_failure(report)
     assert report.runs["rule"].observations[0].fixed == ()
+
+
+def test_an_exception_may_be_told_by_a_base_of_its_class(verify_page: Verify):
+    """What a handler would catch counts; kept is the class that was raised."""
+    settings = '```toml\nconsumer = "numpy.take"\nexception = "LookupError"\n```\n'
+    report = verify_page(program("raise KeyError('only one')  # error: [rule]\n", settings))
+    assert statuses(report) == [Status.OBSERVED]
+    assert [kept.exception for kept in report.runs["rule"].observations] == ["KeyError"]
 
 
 def test_every_marked_line_is_run(verify_page: Verify):

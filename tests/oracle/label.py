@@ -26,9 +26,13 @@ from typing import Any
 DEVICES = 8
 _FLAG = re.compile(r"flag\((\d+)\)")
 _PROGRAM = "<program>"
-_FUNCTIONS = frozenset({"from_dlpack", "as_tensor", "tensor", "__dlpack__", "__dlpack_device__"})
+_FUNCTIONS = frozenset(
+    {"from_dlpack", "as_tensor", "tensor", "frombuffer", "__dlpack__", "__dlpack_device__", "unsafe_buffer_pointer"}
+)
+_BUILTINS = frozenset({"memoryview"})
+_WORDS = ("unsharded", "single device", "only pack", "single shard")
 _READS = frozenset({"__cuda_array_interface__"})
-_REFUSED = (BufferError, AttributeError)
+_REFUSED = (BufferError, AttributeError, RuntimeError)
 
 
 @dataclass(frozen=True)
@@ -121,7 +125,7 @@ class Watch:
 def _meaning(error: Exception) -> str:
     """JAX says in several ways that an array is on several devices; one word for all of them."""
     text = str(error)
-    return "singular" if any(part in text for part in ("unsharded", "single device", "only pack")) else text
+    return "singular" if any(part in text for part in _WORDS) else text
 
 
 def _empty() -> Any:
@@ -141,6 +145,11 @@ class _Wrap(ast.NodeTransformer):
             return self._call("function", node, node, ast.Constant(node.attr))
         if node.attr in _READS:
             return self._call("read", node, node.value, ast.Constant(node.attr))
+        return node
+
+    def visit_Name(self, node: ast.Name) -> ast.expr:
+        if node.id in _BUILTINS and isinstance(node.ctx, ast.Load):
+            return self._call("function", node, node, ast.Constant(node.id))
         return node
 
     def visit_Try(self, node: ast.Try) -> ast.stmt:

@@ -25,7 +25,9 @@ from shardlint.model import Severity, Target
 from shardlint.records.catalogue import Catalogue, load
 from shardlint.text import Text
 
-RULES = frozenset({"sharded-dlpack-export", "sharded-cuda-array-interface"})
+RULES = frozenset(
+    {"sharded-dlpack-export", "sharded-cuda-array-interface", "sharded-buffer-pointer", "sharded-buffer-export"}
+)
 _LIMIT_PER_PROGRAM = 20.0
 
 

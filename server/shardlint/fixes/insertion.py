@@ -8,10 +8,10 @@ from collections.abc import Mapping
 
 from shardlint.fixes.evaluation import always_runs, objection_to_moving
 from shardlint.fixes.fitting import Fit, NoFitError
+from shardlint.fixes.lifetime import outlives
 from shardlint.fixes.names import Names
 from shardlint.fixes.surroundings import Surroundings
 from shardlint.records.template import Template
-from shardlint.syntax.scopes import names_of
 
 
 def statement_to_precede(template: Template, found: Fit, names: Names) -> ast.stmt:
@@ -28,31 +28,10 @@ def statement_to_precede(template: Template, found: Fit, names: Names) -> ast.st
     reason = objection_to_moving(found.holes.values(), path, around.tree.text.source)
     if reason is not None:
         raise NoFitError(reason)
-    if not _held(template, found, around.parent) and _leaves(statement, names):
-        raise NoFitError(
-            "the value would be freed at the end of the function, and what is made of it is used behind that"
-        )
+    module = [one for chunk in around.tree.chunks for one in chunk.body]
+    if not _held(template, found, around.parent) and outlives(found.node, around.path[len(path) :], module):
+        raise NoFitError("the value would be freed before what is made of it is used for the last time")
     return statement
-
-
-def _leaves(statement: ast.stmt, names: Names) -> bool:
-    """Whether what a statement makes may be used when the function around, with its variables, has ended."""
-    function = next(
-        (s.owner for s in names.scopes if isinstance(s.owner, ast.FunctionDef | ast.AsyncFunctionDef)), None
-    )
-    if function is None:
-        return False
-    if isinstance(statement, ast.Return):
-        return True
-    parts = list(ast.walk(statement))
-    stored = [part for part in parts if isinstance(getattr(part, "ctx", None), ast.Store)]
-    kept = {part.id for part in stored if isinstance(part, ast.Name)} - names_of(function).outer
-    given = (part.value for part in ast.walk(function) if isinstance(part, ast.Return | ast.Yield) and part.value)
-    leaving = {part.id for value in given for part in ast.walk(value) if isinstance(part, ast.Name)}
-    outside = any(isinstance(part, ast.Attribute | ast.Subscript) for part in stored)
-    is_yield = any(isinstance(part, ast.Yield | ast.YieldFrom) for part in parts)
-    to_outer = any(isinstance(part, ast.Name) and part.id not in kept for part in stored)
-    return outside or is_yield or to_outer or bool(kept & leaving)
 
 
 def _begins_with(statement: ast.stmt, around: Surroundings) -> bool:

@@ -143,9 +143,8 @@ def _may_be_refused(value: Value, frame: Frame) -> bool:
 
 def _survive(row: Consumer, choices: tuple[Value, ...], frame: Frame) -> None:
     """Where a handler catches the refusal of an array on several devices, what comes behind the hand-off was not refused."""
-    refusal = "AttributeError" if row.attribute else "BufferError" if row.protocol == "dlpack" else ""
     caught = frozenset[str]().union(*frame.handlers)
-    if not refusal or not caught & {refusal, *_CAUGHT_WITH}:
+    if not row.raises or not caught & (row.raises | _CAUGHT_WITH):
         return
     told: dict[Subject, Told] = {
         (one.key, one.count): ONE for one in choices if isinstance(one, Array) and not one.traced

@@ -35,7 +35,7 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """A hand-off: see handoffs.toml."""
+    """A hand-off: see handoffs.toml. `raises` are the exceptions with which it refuses an array on several devices."""
 
     name: str
     protocol: str
@@ -45,6 +45,7 @@ class Consumer:
     attribute: bool
     source_says: str | None = None
     does: str | None = None
+    raises: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,6 +148,7 @@ def load() -> Table:
         for prefix in row["prefixes"]
     ]
     namespaces.sort(key=lambda row: -len(row[0]))
+    hand_offs = _read("handoffs.toml")
     consumers = {
         name: Consumer(
             name,
@@ -157,8 +159,9 @@ def load() -> Table:
             row.get("attribute", False),
             row.get("source-says"),
             row.get("does"),
+            frozenset(row.get("raises", hand_offs["refusals"][row["protocol"]])),
         )
-        for row in _read("handoffs.toml")["consumer"]
+        for row in hand_offs["consumer"]
         for name in row["names"]
     }
     return Table(

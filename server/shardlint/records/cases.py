@@ -38,7 +38,7 @@ _KEYS: dict[str, type] = {
     "jax": str,  # the target of the check, a version; none given: the newest catalogued
     "runs-on": str,  # PEP 440: the JAX versions on which the program is run; none given: those of the rule
     "consumer": str,  # the dotted name under which the outcome is kept; none given: it is proven, but not kept
-    "exception": str,  # the class that the marked lines raise; none given: the record's `errorClass`
+    "exception": str,  # the class that the marked lines raise, or a base of it; none given: the record's `errorClass`
     "message": str,  # a pattern for the message's first line; none given: the record's, for the record's class
     "result": str,  # an expression in the program's names that holds the data after each fix
     "value": str,  # an expression over `np` that it must equal, the dtype included

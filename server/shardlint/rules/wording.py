@@ -13,6 +13,7 @@ from shardlint.records.telling import consumer_words, observed_words, target_wor
 _ASKED = {
     "dlpack": "jax.Array.__dlpack__",
     "cuda-array-interface": "jax.Array.__cuda_array_interface__",
+    "buffer": "builtins.memoryview",
 }
 """What a consumer reads first of an array, by protocol."""
 _JAX = ("jax.", "jaxlib.")

@@ -100,7 +100,8 @@ def _raised(error: BaseException, line: int, *, lost: bool) -> dict[str, Any]:
     ):  # where a library lies is no part of the outcome
         text = text.replace(folder + os.sep, "")
     message = text.splitlines()[0] if text.strip() else ""
-    return {"line": line, "exception": type(error).__name__, "message": message, "lost": lost}
+    kinds = [kind.__name__ for kind in type(error).__mro__[:-1]]
+    return {"line": line, "exception": kinds[0], "kinds": kinds, "message": message, "lost": lost}
 
 
 def _line_of(error: BaseException) -> int:

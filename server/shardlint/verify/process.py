@@ -51,11 +51,13 @@ class Job:
 class Raised:
     """What one statement of a program raised, on which line of it (1-based, 0 if none is known).
 
-    `lost` tells that it only misses a name that an earlier failed statement would have bound.
+    `kinds` are the names of its class and of that one's bases: what a handler may call it. `lost` tells that it only misses
+    a name that an earlier failed statement would have bound.
     """
 
     line: int
     exception: str
+    kinds: tuple[str, ...]
     message: str
     lost: bool
 
@@ -129,7 +131,7 @@ def _run_process(python: Path, devices: int, jobs: Sequence[Job], limit: float, 
         last_words = _last_line(errors.read())
     lines: list[dict[str, Any]] = [json.loads(line) for line in results.read_text("utf-8").splitlines()]
     answers = {
-        line["id"]: Answer(tuple(Raised(**raised) for raised in line["raised"]), line["mismatch"])
+        line["id"]: Answer(tuple(_raised(**raised) for raised in line["raised"]), line["mismatch"])
         for line in lines
         if "id" in line
     }
@@ -137,6 +139,10 @@ def _run_process(python: Path, devices: int, jobs: Sequence[Job], limit: float, 
         raise VerifyError(f"{python} {died} before it ran a program: {last_words}")
     answers.setdefault(lines[-1].get("started", lines[-1].get("id")), Answer(died=died))
     return answers
+
+
+def _raised(line: int, exception: str, kinds: list[str], message: str, lost: bool) -> Raised:
+    return Raised(line, exception, tuple(kinds), message, lost)
 
 
 def _environment(devices: int) -> dict[str, str]:

@@ -272,7 +272,7 @@ def _other_exception(rule: _Rule, case: Case, raised: Raised) -> str | None:
     if raised.lost:
         return None
     expected = case.exception or rule.exception
-    if expected is not None and raised.exception != expected:
+    if expected is not None and expected not in raised.kinds:
         return f"expected {expected}"
     pattern = case.message or (rule.message if expected == rule.exception else None)
     if pattern is not None and not re.search(pattern, raised.message):
