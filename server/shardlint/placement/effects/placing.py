@@ -1,0 +1,43 @@
+"""What puts arrays on devices that it is told."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shardlint.placement.devices import Destination, array_at, destination, placed
+from shardlint.placement.domain import ANY, ONE, WHOLE, Array, Host, Value
+from shardlint.placement.lattice import map_leaves
+from shardlint.placement.machine import item_of
+from shardlint.placement.site import Site
+
+
+def place(site: Site) -> Value:
+    row = site.effect
+    value = site.owner if site.owner is not None else site.named(row.value)
+    target = site.named(row.target)
+    return placed(item_of(value), target, site)
+
+
+def create_sharded(site: Site) -> Value:
+    return placed(Host(), site.named(site.effect.target), site)
+
+
+def place_on_list(site: Site) -> Value:
+    where = destination(item_of(site.named(site.effect.target)), site)
+    return _laid_out(array_at(where or Destination(ANY), site), site)
+
+
+def replicate(site: Site) -> Value:
+    value = item_of(site.arguments.get(0, "tree"))
+    given = site.arguments.get(1, "devices")
+    where = None if given is None else destination(given, site)
+    return map_leaves(value, lambda _leaf: _laid_out(array_at(where or Destination(WHOLE), site), site))
+
+
+def _laid_out(array: Array, site: Site) -> Array:
+    """Up to JAX 0.7 `pmap` and its helpers put one slice on each device, and what is computed from that is on one."""
+    return replace(array, stacked=site.effect.name.endswith("-stacked"))
+
+
+def unreplicate(site: Site) -> Value:
+    return map_leaves(item_of(site.arguments.get(0, "tree")), lambda _leaf: Array(ONE, site.frame.fresh(site.node)))
