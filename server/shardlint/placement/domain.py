@@ -126,6 +126,7 @@ class Array:
     """A `jax.Array`. `count` is None where nothing is known of its devices. `key` is the value's identity for guards:
     every name that holds this very array shares it. `traced` arrays are tracers and have no devices yet.
     `stacked` arrays are laid out by an old `pmap`, one slice on each device: what is computed from them is not.
+    `committed` ones were surely put where they are, and JAX refuses to compute with them and what was put elsewhere.
     """
 
     count: Count | None
@@ -134,6 +135,7 @@ class Array:
     traced: bool = False
     trace: Trace | None = field(default=None, compare=False)
     stacked: bool = False
+    committed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ from shardlint.placement.lattice import each, one_of
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.names import defined, value_of
-from shardlint.placement.operators import binary, compare
+from shardlint.placement.operators import binary, compare, compared
 from shardlint.placement.state import State
 from shardlint.placement.subscripts import subscript
 from shardlint.placement.telling import correlated, junction, negation
@@ -192,6 +192,8 @@ class Evaluator:
 
     def comparison(self, node: ast.Compare, frame: Frame) -> Value:
         operands = [self._machine.evaluate(operand, frame) for operand in (node.left, *node.comparators)]
+        if len(node.ops) == 1 and (made := compared(operands, node.ops[0], node, frame)) is not None:
+            return made
         links = zip(operands, node.ops, operands[1:], strict=False)
         answers = [compare(left, operator, right, self._machine.target) for left, operator, right in links]
         return answers[0] if len(answers) == 1 else junction(answers, stop=False)

@@ -169,6 +169,7 @@ class _Program:
             caught = {handler for handlers in frame.handlers for handler in handlers}
             exists = self.table.exists(name, self.target.versions)
             if isinstance(node, ast.alias) and caught & _IMPORT_ERRORS and exists is not True:
+                frame.state.alive = exists is None
                 return UNKNOWN
         return Symbol(name)
 

@@ -6,7 +6,7 @@ from collections.abc import Callable, Mapping
 
 from shardlint.placement.devices import DEVICE_EFFECTS
 from shardlint.placement.domain import Value
-from shardlint.placement.effects import arrays, contexts, placing, program, transforms, trees
+from shardlint.placement.effects import arrays, contexts, loops, placing, program, transforms, trees
 from shardlint.placement.site import Site
 
 EFFECTS: Mapping[str, Callable[[Site], Value]] = {
@@ -27,9 +27,14 @@ EFFECTS: Mapping[str, Callable[[Site], Value]] = {
     "one-shard": arrays.one_shard,
     "capsule": arrays.capsule,
     "device-set": arrays.device_set,
-    "loop-carry": arrays.loop_carry,
-    "scan": arrays.scan,
+    "alike": arrays.alike_first,
+    "alike-second": arrays.alike_second,
+    "method-of-first": arrays.method_of_first,
+    "methods-of-first": arrays.methods_of_first,
+    "reshape-of-first": arrays.reshape_of_first,
     "place": placing.place,
+    "constrain": placing.constrain,
+    "place-locally": placing.place_locally,
     "create-sharded": placing.create_sharded,
     "place-on-list": placing.place_on_list,
     "place-on-list-stacked": placing.place_on_list,
@@ -45,15 +50,30 @@ EFFECTS: Mapping[str, Callable[[Site], Value]] = {
     "pmap-stacked": transforms.transform("pmap-stacked"),
     "shard-map": transforms.transform("shard-map"),
     "transform": transforms.transform("transform"),
+    "pjit": transforms.transform("pjit"),
+    "gradient": transforms.gradient,
+    "jvp": transforms.jvp,
+    "vjp": transforms.vjp,
+    "pullback": transforms.pullback,
+    "linearize": transforms.linearize,
+    "cond": transforms.cond,
+    "switch": transforms.switch,
+    "map-rows": transforms.map_rows,
+    "scan": loops.scan,
+    "fori-loop": loops.fori_loop,
+    "while-loop": loops.while_loop,
     "partial": transforms.partial,
     "same-function": transforms.same_function,
     "wraps": transforms.wraps,
     "reduce": transforms.reduce,
     "tree-map": trees.tree_map,
+    "tree-map-with-path": trees.tree_map_with_path,
+    "tree-reduce": trees.tree_reduce,
+    "tree-structure": trees.tree_structure,
     "leaves": trees.tree_leaves,
     "tree-flatten": trees.tree_flatten,
     "tree-unflatten": trees.tree_unflatten,
 }
 
-TRACING = frozenset({"jit", "pmap", "pmap-stacked", "shard-map", "transform"})
+TRACING = frozenset({"jit", "pmap", "pmap-stacked", "shard-map", "transform", "pjit", "gradient"})
 """The effects whose functions JAX calls with tracers."""

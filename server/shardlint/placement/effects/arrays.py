@@ -4,21 +4,20 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shardlint.placement.devices import placed, spread
+from shardlint.placement.devices import placed, reshaped, spread
 from shardlint.placement.domain import (
     ONE,
     UNKNOWN,
     Array,
     Capsule,
     Constant,
+    Devices,
     Elements,
     Fact,
     Foreign,
     Host,
     Mapping,
-    OneOf,
     Sequence,
-    Unknown,
     Value,
 )
 from shardlint.placement.lattice import alternatives, copied, each, leaves, map_leaves
@@ -81,7 +80,7 @@ def like_each(site: Site) -> Value:
 
 
 def from_host(site: Site) -> Value:
-    """A copy of an array is where that is; anything else goes to one device, whatever mesh is set."""
+    """A copy of an array is where that is; memory of the host goes to one device, whatever mesh is set."""
     result = like(site)
     return replace(result, count=ONE, trace=None) if _is_new(site) and isinstance(result, Array) else result
 
@@ -89,8 +88,8 @@ def from_host(site: Site) -> Value:
 def _is_new(site: Site) -> bool:
     target = site.arguments.get(None, "device")
     told = target is not None and target != Constant(None)
-    known = all(not isinstance(value, Array | Unknown | OneOf) for value in operands_of(site))
-    return known and not told and not site.arguments.open and not site.frame.traced
+    given = site.arguments.get(0, "a")
+    return isinstance(given, Host | Foreign) and not told and not site.arguments.open and not site.frame.traced
 
 
 def same(site: Site) -> Value:
@@ -110,11 +109,11 @@ def import_(site: Site) -> Value:
     if target is not None and target != Constant(None):
         return placed(Host(), target, site)
     device = source.device if isinstance(source, Foreign) else None
-    return Array(ONE, site.frame.fresh(site.node), device)
+    return Array(ONE, site.frame.fresh(site.node), device, committed=True)
 
 
 def one_shard(site: Site) -> Value:
-    return Array(ONE, site.frame.fresh(site.node))
+    return Array(ONE, site.frame.fresh(site.node), committed=True)
 
 
 def capsule(site: Site) -> Value:
@@ -128,24 +127,35 @@ def device_set(site: Site) -> Value:
     return Fact("device_set", owner.key, site.frame.count(owner), owner.trace)
 
 
-def loop_carry(site: Site) -> Value:
-    """`fori_loop` and `while_loop`: what was put in comes out, on the devices of what the body makes of it."""
-    start = item_of(site.arguments.values()[-1] if site.arguments.positional else None)
-    if any(isinstance(leaf, Array) and leaf.count not in (None, ONE) for leaf in leaves(start)):
-        return map_leaves(
-            start, lambda leaf: each(combined([leaf], site.node, site.frame), lambda one: kept(one, site))
-        )
-    return UNKNOWN
+def alike(tree: Value, site: Site) -> Value:
+    """New arrays on the devices of those in `tree`; of what is none nothing is known."""
+    return map_leaves(tree, lambda leaf: each(combined([leaf], site.node, site.frame), lambda one: kept(one, site)))
 
 
-def scan(site: Site) -> Value:
-    """`jax.lax.scan`: carry and outputs on the devices of what goes in, if that is on several."""
-    given = [leaf for value in site.arguments.values()[1:] for leaf in leaves(value)]
-    many = [leaf for leaf in given if isinstance(leaf, Array) and leaf.count not in (None, ONE)]
-    if not many:
-        return Sequence((UNKNOWN, UNKNOWN))
-    made = kept(combined([many[0]], site.node, site.frame), site)
-    return Sequence((made, made))
+def alike_first(site: Site) -> Value:
+    """New arrays like those of the first argument."""
+    return alike(site.argument(0), site)
+
+
+def alike_second(site: Site) -> Value:
+    """New arrays like those of the second argument: `jax.lax.associative_scan`."""
+    return alike(site.argument(1, "elems"), site)
+
+
+def method_of_first(site: Site) -> Value:
+    """A function of NumPy that calls the method of its name if what it is given has one, as arrays of JAX do."""
+    return each(site.argument(0), lambda one: alike(one, site) if isinstance(one, Array) else host(site))
+
+
+def methods_of_first(site: Site) -> Value:
+    """The same where several arrays come out."""
+    return each(method_of_first(site), lambda one: Elements(one, site.machine.new_ids()))
+
+
+def reshape_of_first(site: Site) -> Value:
+    """`numpy.reshape`, of devices too."""
+    devices = spread(site)
+    return reshaped(devices, (site.argument(1, "shape"),)) if isinstance(devices, Devices) else method_of_first(site)
 
 
 def operands_of(site: Site) -> list[Value]:

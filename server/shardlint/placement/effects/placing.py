@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shardlint.placement.devices import Destination, array_at, destination, placed
-from shardlint.placement.domain import ANY, ONE, WHOLE, Array, Host, Value
+from shardlint.placement.devices import Destination, array_at, destination, placed, unless_held
+from shardlint.placement.domain import ANY, ONE, WHOLE, Array, Count, Host, Value
 from shardlint.placement.lattice import map_leaves
 from shardlint.placement.machine import item_of
 from shardlint.placement.site import Site
@@ -16,6 +16,22 @@ def place(site: Site) -> Value:
     value = site.owner if site.owner is not None else site.named(row.value)
     target = site.named(row.target)
     return placed(item_of(value), target, site)
+
+
+def constrain(site: Site) -> Value:
+    """The same, which JAX refuses for an array that was put on one device."""
+    return unless_held([item_of(site.named(site.effect.value))], place(site), site)
+
+
+def place_locally(site: Site) -> Value:
+    """What one process has of what is placed: on as many devices at most."""
+
+    def part(leaf: Value) -> Value:
+        if not isinstance(leaf, Array) or leaf.count is None or leaf.count == ONE:
+            return leaf
+        return replace(leaf, count=Count(1, leaf.count.high))
+
+    return map_leaves(place(site), part)
 
 
 def create_sharded(site: Site) -> Value:

@@ -16,6 +16,7 @@ from shardlint.placement.domain import (
     Unknown,
     Value,
 )
+from shardlint.placement.effects.transforms import folded
 from shardlint.placement.lattice import copied, leaves, map_leaves, one_of
 from shardlint.placement.machine import Arguments, item_of
 from shardlint.placement.site import Site
@@ -28,6 +29,21 @@ def tree_map(site: Site) -> Value:
     others = site.arguments.positional[2:]
     made = _mapped(function, tree, others, site)
     return copied(made, site.machine.new_ids())
+
+
+def tree_map_with_path(site: Site) -> Value:
+    """The same for a function that is given the path to the leaf first."""
+    function, tree = item_of(site.arguments.get(0, "f")), item_of(site.arguments.get(1, "tree"))
+    made = _mapped(Partial(function, (UNKNOWN,), ()), tree, site.arguments.positional[2:], site)
+    return copied(made, site.machine.new_ids())
+
+
+def tree_reduce(site: Site) -> Value:
+    """A function of two over the leaves."""
+    tree = item_of(site.arguments.get(1, "tree"))
+    known = _ordered_leaves(tree)
+    values = Elements(one_of(leaves(tree))) if known is None else Sequence(tuple(known))
+    return folded(item_of(site.arguments.get(0, "function")), values, site.arguments.get(2, "initializer"), site)
 
 
 def _mapped(function: Value, tree: Value, others: tuple[Value, ...], site: Site) -> Value:
@@ -93,9 +109,11 @@ def _ordered_leaves(tree: Value) -> list[Value] | None:
 
 def tree_flatten(site: Site) -> Value:
     """Leaves and the tree that they came from, which stands for its structure."""
-    return Sequence(
-        (tree_leaves(site), Partial(Symbol("jax.tree.unflatten"), (item_of(site.arguments.get(0, "tree")),), ()))
-    )
+    return Sequence((tree_leaves(site), tree_structure(site)))
+
+
+def tree_structure(site: Site) -> Value:
+    return Partial(Symbol("jax.tree.unflatten"), (item_of(site.arguments.get(0, "tree")),), ())
 
 
 def tree_unflatten(site: Site) -> Value:
