@@ -6,12 +6,8 @@ must be those that follow from the numbers.
 
 from __future__ import annotations
 
-import json
-import os
-import subprocess
-import sys
 import tomllib
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib.metadata import version
 from importlib.util import find_spec
@@ -44,6 +40,9 @@ class Table:
 
     def holds_for(self, jax: str) -> bool:
         return Version(self.first) <= Version(jax) < Version(self.before)
+
+    def asked(self) -> dict[str, Any]:
+        return {"prelude": self.prelude, "context": self.context, "rows": [row[0] for row in self.rows]}
 
     def outcome(self, row: tuple[Any, ...], jax: str) -> int | str:
         """The number of devices, "host" or "raises"."""
@@ -113,30 +112,13 @@ def test_what_is_said_follows_from_the_devices(table: Table, jax: str, catalogue
 
 
 @pytest.mark.jax
-def test_the_tables_hold_on_real_jax() -> None:
+def test_the_tables_hold_on_real_jax(observed: Callable[[list[dict[str, Any]]], list[list[int | str]]]) -> None:
     """Every row gives what it says on the installed JAX with eight devices."""
     installed = version("jax")
     chosen = [table for table in tables() if table.holds_for(installed) and all(find_spec(one) for one in table.needs)]
     told = {
         (table.about, row[0], table.outcome(row, installed)): str(answer)
-        for table, answers in zip(chosen, observed(Path(sys.executable), chosen), strict=True)
+        for table, answers in zip(chosen, observed([table.asked() for table in chosen]), strict=True)
         for row, answer in zip(table.rows, answers, strict=True)
     }
     assert {row: answer for row, answer in told.items() if not answer.startswith(str(row[2]))} == {}
-
-
-def observed(python: Path, chosen: list[Table]) -> list[list[int | str]]:
-    """What the rows of the tables give on the JAX of a Python."""
-    asked = [
-        {"prelude": table.prelude, "context": table.context, "rows": [row[0] for row in table.rows]} for table in chosen
-    ]
-    environment = {**os.environ, "JAX_PLATFORMS": "cpu", "XLA_FLAGS": "--xla_force_host_platform_device_count=8"}
-    done = subprocess.run(
-        [str(python), str(HERE / "observe.py")],
-        input=json.dumps(asked),
-        capture_output=True,
-        text=True,
-        env=environment,
-        check=True,
-    )
-    return json.loads(done.stdout)

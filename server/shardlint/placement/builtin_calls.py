@@ -52,7 +52,10 @@ def call_builtin(name: str, arguments: Arguments, node: Node, frame: Frame, mach
         case "len":
             return each(first, _length)
         case "hasattr":
-            return has_attribute(machine, arguments)
+            named = arguments.get(1)
+            if not isinstance(named, Constant):
+                return UNKNOWN
+            return each(first, lambda owner: has_attribute(owner, str(named.value), frame, machine))
         case "isinstance":
             return is_instance(first, item_of(arguments.get(1)))
         case "getattr" if len(arguments.positional) == 2 and isinstance(named := arguments.positional[1], Constant):
@@ -88,6 +91,8 @@ def call_builtin(name: str, arguments: Arguments, node: Node, frame: Frame, mach
             return _every(first, name == "any")
         case "range":
             return _range(arguments)
+        case "type" if len(arguments.positional) == 1:
+            return each(first, _type)
         case "print" | "id" | "type" | "callable":
             return UNKNOWN
         case _:
@@ -105,6 +110,10 @@ def _attribute_or(arguments: Arguments, node: Node, frame: Frame, machine: Machi
         return default
     found = each(owner, lambda one: attribute(one, str(named.value), node, frame, machine))
     return found if exists else one_of([found, default])
+
+
+def _type(value: Value) -> Value:
+    return replace(value, what="type of sharding") if isinstance(value, Fact) and value.what == "sharding" else UNKNOWN
 
 
 def _number(value: Value) -> Value:

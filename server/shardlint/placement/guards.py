@@ -11,9 +11,7 @@ import ast
 from collections.abc import Callable
 
 from shardlint.placement.domain import (
-    ONE,
     Array,
-    Capsule,
     Constant,
     Fact,
     Foreign,
@@ -31,12 +29,12 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.facts import exclude, learn
 from shardlint.placement.frame import Frame
-from shardlint.placement.lattice import alternatives, one_of
-from shardlint.placement.machine import Arguments, Machine
+from shardlint.placement.lattice import alternatives, each, one_of
+from shardlint.placement.machine import Machine
 from shardlint.placement.merging import merge
 from shardlint.placement.names import is_builtin
 from shardlint.placement.operators import compare, never_none
-from shardlint.placement.telling import proof_of_one, told_if, told_of
+from shardlint.placement.telling import has, proof_of_one, told_if, told_of
 
 _NEVER_RUN = frozenset({"typing.TYPE_CHECKING"})
 _SOUND_TYPES = {"sharding": "jax.sharding.SingleDeviceSharding", "device": "jax.Device"}
@@ -68,9 +66,8 @@ class Guards:
                 function, "hasattr", frame
             ):
                 value = self._machine.evaluate(subject, frame)
-                self._keep(subject, value, lambda choice: self._has(choice, name, frame) is not (not truth), frame)
-                if name == "__cuda_array_interface__" and truth:
-                    self._on_one(value, frame)
+                self._keep(subject, value, lambda one: told_if(self._has(one, name, frame), truth) is not None, frame)
+                self._truth(each(value, lambda one: self._has(one, name, frame)), truth, frame)
             case _:
                 value = self._machine.evaluate(test, frame)
                 text = condition_text(test) if isinstance(value, Unknown | Method | Array) else None
@@ -144,13 +141,6 @@ class Guards:
         elif len(kept) < len(choices) and isinstance(subject, ast.Name):
             frame.state.variables[subject.id] = one_of(kept)
 
-    def _on_one(self, value: Value, frame: Frame) -> None:
-        told: dict[Subject, Told] = {(one.key, one.count): ONE for one in alternatives(value) if isinstance(one, Array)}
-        if isinstance(value, Array):
-            learn(told, frame)
-        else:
-            exclude(told, frame)
-
     def _isinstance(self, subject: ast.expr, kind: ast.expr, truth: bool, frame: Frame) -> None:
         value, kinds = self._machine.evaluate(subject, frame), self._machine.evaluate(kind, frame)
         if any(isinstance(choice, Fact) for choice in alternatives(value)):
@@ -161,22 +151,8 @@ class Guards:
             return
         self._keep(subject, value, lambda choice: _instance(choice, names) is not (not truth), frame)
 
-    def _has(self, value: Value, name: str, frame: Frame) -> bool | None:
-        match value:
-            case Symbol():
-                exists = module_has(value, name, self._machine)
-                if exists is None:
-                    frame.state.version_guarded = True
-                return exists
-            case Array() if name == "__cuda_array_interface__":
-                count = frame.count(value)
-                return False if count is not None and count.surely_many else None
-            case Array() if name in ("__dlpack__", "__dlpack_device__", "sharding", "devices"):
-                return True
-            case Capsule() if name.startswith("__dlpack"):
-                return False
-            case _:
-                return None
+    def _has(self, value: Value, name: str, frame: Frame) -> Value:
+        return has_attribute(value, name, frame, self._machine)
 
 
 def condition_text(test: ast.expr) -> str | None:
@@ -253,14 +229,12 @@ _HOST_TYPES = frozenset(
 )
 
 
-def has_attribute(machine: Machine, arguments: Arguments) -> Value:
-    """`hasattr(module, "name")` as a value: a flag that code keeps for later."""
-    match arguments.positional:
-        case (Symbol() as owner, Constant(str() as name)):
-            exists = module_has(owner, name, machine)
-            return Version(None, opaque=True) if exists is None else Constant(exists)
-        case _:
-            return Unknown()
+def has_attribute(owner: Value, name: str, frame: Frame, machine: Machine) -> Value:
+    """`hasattr(owner, name)` as a value."""
+    if isinstance(owner, Symbol):
+        exists = module_has(owner, name, machine)
+        return Version(None, opaque=True) if exists is None else Constant(exists)
+    return has(owner, name, frame.count(owner) if isinstance(owner, Array) else None)
 
 
 def module_has(owner: Value, name: str, machine: Machine) -> bool | None:

@@ -132,6 +132,11 @@ def _compare(left: Value, operator: ast.cmpop, right: Value) -> Value:
         test = fact_test(fact, kind, other) if isinstance(fact, Fact) else None
         if test is not None:
             return test
+    match left, right:
+        case Method(Fact(what="type of sharding") as kind, "__name__" | "__qualname__"), Constant(str() as name):
+            return fact_test(kind, operator, Symbol(f"jax.sharding.{name}")) or UNKNOWN
+        case _:
+            pass
     if isinstance(left, Constant) and isinstance(right, Constant):
         return _decide(left, operator, right)
     if isinstance(operator, ast.Is | ast.IsNot) and never_none(left) and right == Constant(None):

@@ -29,6 +29,8 @@ def answer(expression: str, context: str | None, names: dict[str, Any]) -> int |
             value = eval(compile(expression, "<row>", "eval"), names)
             if isinstance(value, jax.Array):
                 return len(value.sharding.device_set)
+            if isinstance(value, bool):
+                return str(value).lower()
     except Exception as error:  # noqa: BLE001 - whatever an expression raises is its answer
         return f"raises {type(error).__name__}: {str(error).partition(chr(10))[0][:80]}"
     return "host"
