@@ -28,7 +28,7 @@ from shardlint.placement.facts import settled
 from shardlint.placement.frame import Frame
 from shardlint.placement.handoffs import attribute_read
 from shardlint.placement.iteration import element
-from shardlint.placement.lattice import each, one_of
+from shardlint.placement.lattice import each, one_of, without_none
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.names import defined, value_of
@@ -53,7 +53,7 @@ class Evaluator:
         return value_of(node, frame, self._machine)
 
     def attribute(self, node: ast.Attribute, frame: Frame) -> Value:
-        owner = self._machine.evaluate(node.value, frame)
+        owner = without_none(self._machine.evaluate(node.value, frame))
         attribute_read(self._machine, owner, node, frame)
         found = each(owner, lambda value: attribute(value, node.attr, node, frame, self._machine))
         if isinstance(found, Method) and isinstance(found.owner, Unknown | Method | Symbol):

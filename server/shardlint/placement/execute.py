@@ -181,6 +181,7 @@ class Executor:
         frame.may_raise()
         for alias in node.names:
             if alias.name == "*":
+                self._import_all(node, frame)
                 continue
             name = alias.asname or alias.name
             known = node.module if not node.level else None
@@ -188,6 +189,11 @@ class Executor:
             if known:
                 value = self._machine.canonical_symbol(f"{known}.{alias.name}", alias, frame)
             frame.assign(frame.owner(name), name, value)
+
+    def _import_all(self, node: ast.ImportFrom, frame: Frame) -> None:
+        if node.module and not node.level:
+            for name, full in self._machine.table.names_in(node.module, self._machine.target.versions).items():
+                frame.assign(frame.owner(name), name, Symbol(full))
 
     def forget(self, node: ast.Delete, frame: Frame) -> None:
         for target in node.targets:

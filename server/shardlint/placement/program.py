@@ -35,7 +35,15 @@ from shardlint.placement.table import Table
 from shardlint.syntax.scopes import FunctionNode, Names, names_of, parameters
 from shardlint.syntax.tree import Node, Tree
 
-_VERSION_NAMES = frozenset({"jax.__version__", "jax.__version_info__", "jax.version.__version__", "jaxlib.__version__"})
+_VERSION_NAMES = frozenset(
+    {
+        "jax.__version__",
+        "jax.__version_info__",
+        "jax.version.__version__",
+        "jax.version.__version_info__",
+        "jaxlib.__version__",
+    }
+)
 _ARRAY_TYPES = frozenset({"Array", "ndarray", "Tensor", "DeviceArray"})
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException", "*"})
 

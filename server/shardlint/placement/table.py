@@ -86,6 +86,16 @@ class Table:
         known = (*self.effects, *self.consumers, *self.timeline)
         return frozenset(name.rpartition(".")[2] for name in known if not name.startswith("jax.Array."))
 
+    def names_in(self, module: str, versions: Sequence[str]) -> Mapping[str, str]:
+        """What `from module import *` binds, as far as the table knows: each name with its canonical one."""
+        known = (*self.aliases, *self.effects, *self.consumers, *self.timeline)
+        own = {name.rpartition(".")[2]: name for name in known if name.rpartition(".")[0] == module}
+        return {
+            name: self.canonical(full)
+            for name, full in own.items()
+            if not name.startswith("_") and self.exists(full, versions) is not False
+        }
+
     def with_consumers(self, rows: Mapping[str, Consumer]) -> Table:
         """The table with further consumers."""
         return replace(self, consumers={**self.consumers, **rows})

@@ -13,6 +13,7 @@ EFFECTS: Mapping[str, Callable[[Site], Value]] = {
     **DEVICE_EFFECTS,
     "unknown": program.unknown,
     "stop": program.stop,
+    "expect-failure": program.expect_failure,
     "version": program.version,
     "host": arrays.host,
     "foreign": arrays.foreign,
