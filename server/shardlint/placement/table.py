@@ -23,7 +23,8 @@ class Argument:
 @dataclass(frozen=True, slots=True)
 class Effect:
     """What a function does to placement: a name of `effects.EFFECTS` and the arguments that it reads; `earlier` is what it did
-    before a JAX version, `entered` that a spec given to it means the mesh which a `with` statement entered.
+    before a JAX version, `entered` that a spec given to it means the mesh which a `with` statement entered,
+    `gives` the class of what it makes.
     """
 
     name: str
@@ -32,6 +33,7 @@ class Effect:
     library: str | None = None
     earlier: tuple[str, Effect] | None = None
     entered: bool = False
+    gives: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -151,6 +153,7 @@ def load() -> Table:
             _argument(row.get("value")),
             _argument(row.get("target")),
             entered=row.get("entered", False),
+            gives=row.get("gives"),
         )
         if "earlier" in row:
             before = replace(effect, name=row["earlier"]["effect"])

@@ -24,6 +24,7 @@ from shardlint.placement.lattice import alternatives, copied, each, leaves, map_
 from shardlint.placement.machine import item_of
 from shardlint.placement.operators import combined
 from shardlint.placement.site import Site
+from shardlint.placement.transformed import moved
 
 
 def host(site: Site) -> Value:
@@ -133,8 +134,13 @@ def alike(tree: Value, site: Site) -> Value:
 
 
 def alike_first(site: Site) -> Value:
-    """New arrays like those of the first argument."""
-    return alike(site.argument(0), site)
+    """New arrays like those of the first argument, where the others are not on more devices."""
+    return moved(alike(site.argument(0), site), list(site.arguments.values()[1:]), site)
+
+
+def alike_and_unknown(site: Site) -> Value:
+    """Such arrays, and something besides: the update of an optimizer."""
+    return Sequence((alike_first(site), UNKNOWN))
 
 
 def alike_second(site: Site) -> Value:

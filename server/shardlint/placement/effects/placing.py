@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shardlint.placement.devices import Destination, array_at, destination, placed, unless_held
-from shardlint.placement.domain import ANY, ONE, WHOLE, Array, Count, Host, Value
+from shardlint.placement.domain import ANY, ONE, UNKNOWN, WHOLE, Array, Count, Host, Partial, Symbol, Value
 from shardlint.placement.lattice import map_leaves
 from shardlint.placement.machine import item_of
 from shardlint.placement.site import Site
@@ -21,6 +21,28 @@ def place(site: Site) -> Value:
 def constrain(site: Site) -> Value:
     """The same, which JAX refuses for an array that was put on one device."""
     return unless_held([item_of(site.named(site.effect.value))], place(site), site)
+
+
+def abstract(site: Site) -> Value:
+    """A `jax.ShapeDtypeStruct`: the place of an array that is yet to come."""
+    sharding = site.arguments.get(3, "sharding")
+    given = () if sharding is None else (("sharding", sharding),)
+    return Partial(Symbol(site.name), (), given)
+
+
+def restore(site: Site) -> Value:
+    """What a checkpoint gives for a tree of such places."""
+
+    def restored(leaf: Value) -> Value:
+        match leaf:
+            case Partial(Symbol("jax.ShapeDtypeStruct"), (), (("sharding", sharding),)):
+                return placed(Host(), sharding, site)
+            case Host():
+                return leaf
+            case _:
+                return UNKNOWN
+
+    return map_leaves(item_of(site.named(site.effect.target)), restored)
 
 
 def place_locally(site: Site) -> Value:

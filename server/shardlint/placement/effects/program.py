@@ -11,6 +11,11 @@ def unknown(_site: Site) -> Value:
     return UNKNOWN
 
 
+def instance(site: Site) -> Value:
+    """An object whose methods the table has under the name of its class."""
+    return Symbol(site.effect.gives or site.name)
+
+
 def version(site: Site) -> Value:
     value = item_of(site.arguments.get(0))
     return value if isinstance(value, Version | Constant) else UNKNOWN
