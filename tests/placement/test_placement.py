@@ -15,7 +15,9 @@ from shardlint.text import Text
 from shardlint.verify.process import Job, run_jobs
 
 HERE = Path(__file__).parent
-EXECUTED = ("classes.md", "flow.md", "functions.md", "guards.md", "protocols.md", "sources.md")
+EXECUTED = (
+    "classes.md", "flow.md", "functions.md", "guards.md", "imports.md", "protocols.md", "sources.md",
+)  # fmt: skip
 
 
 def _cases(*names: str) -> list[pytest.param]:

@@ -24,7 +24,7 @@ from shardlint.placement.domain import (
     Version,
 )
 from shardlint.placement.frame import Frame
-from shardlint.placement.guards import has_attribute, is_instance
+from shardlint.placement.guards import has_attribute, is_instance, module_has
 from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import each, one_of
 from shardlint.placement.machine import Arguments, Machine, item_of
@@ -56,11 +56,16 @@ def call_builtin(name: str, arguments: Arguments, node: Node, frame: Frame, mach
         case "len":
             return each(first, _length)
         case "hasattr":
-            return has_attribute(machine, arguments)
+            named = arguments.get(1)
+            if not isinstance(named, Constant):
+                return UNKNOWN
+            return each(first, lambda owner: has_attribute(owner, str(named.value), frame, machine))
         case "isinstance":
             return is_instance(first, item_of(arguments.get(1)))
         case "getattr" if len(arguments.positional) == 2 and isinstance(named := arguments.positional[1], Constant):
             return each(first, lambda owner: attribute(owner, str(named.value), node, frame, machine))
+        case "getattr" if len(arguments.positional) == 3:
+            return _attribute_or(arguments, node, frame, machine)
         case "next":
             return _next(arguments, node, frame)
         case "map":
@@ -102,11 +107,29 @@ def call_builtin(name: str, arguments: Arguments, node: Node, frame: Frame, mach
             return Constant(None)
         case "vars":
             return UNKNOWN
+        case "type" if len(arguments.positional) == 1:
+            return each(first, _type)
         case "print" | "id" | "type" | "callable":
             return UNKNOWN
         case _:
             frame.may_raise()
             return UNKNOWN
+
+
+def _attribute_or(arguments: Arguments, node: Node, frame: Frame, machine: Machine) -> Value:
+    """`getattr(owner, name, default)`: of a module, what the target has; else either."""
+    owner, named, default = arguments.positional
+    if not isinstance(named, Constant):
+        return UNKNOWN
+    exists = module_has(owner, str(named.value), machine)
+    if exists is False:
+        return default
+    found = each(owner, lambda one: attribute(one, str(named.value), node, frame, machine))
+    return found if exists else one_of([found, default])
+
+
+def _type(value: Value) -> Value:
+    return replace(value, what="type of sharding") if isinstance(value, Fact) and value.what == "sharding" else UNKNOWN
 
 
 def _number(value: Value) -> Value:

@@ -33,7 +33,7 @@ from shardlint.placement.domain import (
 from shardlint.placement.effects import EFFECTS, TRACING
 from shardlint.placement.frame import Frame
 from shardlint.placement.handoffs import call_seen, consumer_of, result_of
-from shardlint.placement.lattice import alternatives, each
+from shardlint.placement.lattice import alternatives, each, without_none
 from shardlint.placement.machine import Arguments, Machine, item_of
 from shardlint.placement.methods import container_method
 from shardlint.placement.objects import construct, object_attribute, record_method
@@ -58,6 +58,7 @@ class Calls:
         self._machine = machine
 
     def call(self, function: Value, arguments: Arguments, node: Node, frame: Frame) -> Value:
+        function = without_none(function)
         call_seen(self._machine, function, arguments, node, frame)
         if not frame.state.alive:
             return UNKNOWN

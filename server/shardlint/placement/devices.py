@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from collections.abc import Mapping as MappingType
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from math import prod
 
 from shardlint.placement.domain import (
@@ -53,8 +53,7 @@ def destination(value: Value, site: Site) -> Destination | None:
         case Mesh(count, trace):
             return Destination(count, None, trace)
         case Spec():
-            state = site.frame.state
-            return Destination(state.mesh or state.entered or ANY, None, state.mesh_trace)
+            return _of_spec(site)
         case Fact(what="sharding" | "device" | "mesh", count=Count() as count, trace=trace):
             return Destination(count, None, trace)
         case Sequence() | Elements():
@@ -62,6 +61,16 @@ def destination(value: Value, site: Site) -> Destination | None:
             return None if found is None else Destination(found.count, found.first if found.count == ONE else None)
         case _:
             return None
+
+
+def _of_spec(site: Site) -> Destination | None:
+    """What a spec means: the mesh in force. One that a `with` statement entered gives it a meaning to few functions; to the others
+    it is an error, unless a caller has set a mesh.
+    """
+    state = site.frame.state
+    if state.mesh is None and state.entered is not None and not (site.effect.entered or site.frame.traced):
+        return None
+    return Destination(state.mesh or state.entered or ANY, None, state.mesh_trace)
 
 
 def placed(value: Value, target: Value | None, site: Site) -> Value:
@@ -85,7 +94,22 @@ def array_at(where: Destination, site: Site) -> Array:
     trace = None
     if where.count != ONE:
         trace = site.step(where.trace, f"{site.short} puts it on {where.count.words()}")
-    return Array(where.count, site.frame.fresh(site.node), where.device, site.frame.traced, trace)
+    return Array(where.count, site.frame.fresh(site.node), where.device, site.frame.traced, trace, committed=True)
+
+
+def unless_held(operands: list[Value], made: Value, site: Site) -> Value:
+    """`made` of the operands by a function that JAX refuses to run where one of them was put on one device and the result goes to
+    more: then nothing is said of that.
+    """
+    held = [leaf for value in operands for leaf in leaves(value) if isinstance(leaf, Array) and leaf.committed]
+    if not any(site.frame.count(leaf) == ONE for leaf in held):
+        return made
+
+    def refused(leaf: Value) -> Value:
+        gone = isinstance(leaf, Array) and leaf.count != ONE
+        return Array(None, site.frame.fresh(site.node), traced=site.frame.traced) if gone else leaf
+
+    return map_leaves(made, refused)
 
 
 def _unmoved(leaf: Value, site: Site) -> Value:
@@ -139,7 +163,11 @@ def reshaped(devices: Devices, dimensions: tuple[Value, ...]) -> Devices:
     if len(dimensions) == 1 and isinstance(dimensions[0], Sequence):
         dimensions = dimensions[0].items
     count = _product(dimensions)
-    return devices if count is None else Devices(Count(count, count), devices.first, devices.trace)
+    if count is not None:
+        return Devices(Count(count, count), devices.first, devices.trace)
+    fewest = _product(tuple(one for one in dimensions if one != Constant(-1)))
+    known = devices.count if fewest is None or fewest == 1 else devices.count.met(Count(fewest, None))
+    return devices if known is None else replace(devices, count=known)
 
 
 def _product(dimensions: tuple[Value, ...]) -> int | None:

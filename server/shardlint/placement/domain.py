@@ -136,6 +136,7 @@ class Array:
     """A `jax.Array`. `count` is None where nothing is known of its devices. `key` is the value's identity for guards:
     every name that holds this very array shares it. `traced` arrays are tracers and have no devices yet.
     `stacked` arrays are laid out by an old `pmap`, one slice on each device: what is computed from them is not.
+    `committed` ones were surely put where they are, and JAX refuses to compute with them and what was put elsewhere.
     """
 
     count: Count | None
@@ -144,6 +145,7 @@ class Array:
     traced: bool = False
     trace: Trace | None = field(default=None, compare=False)
     stacked: bool = False
+    committed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -203,7 +205,7 @@ class Spec:
 
 @dataclass(frozen=True, slots=True)
 class Fact:
-    """A property of the array `key` that guards ask for: `what` is `sharding`, `device`, `device_set`, `mesh`, `shards`,
+    """A property of the array `key` that guards ask for: `what` is `sharding`, `type of sharding`, `device`, `device_set`, `mesh`, `shards`,
     `local` (shards or devices of this process), `count` or `local count`. `count` is what was known of the array's devices when
     it was asked; `items` are what a list of shards holds.
     """

@@ -28,12 +28,12 @@ from shardlint.placement.facts import settled
 from shardlint.placement.frame import Frame
 from shardlint.placement.handoffs import attribute_read
 from shardlint.placement.iteration import element
-from shardlint.placement.lattice import each, one_of
+from shardlint.placement.lattice import each, one_of, without_none
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.names import defined, value_of
 from shardlint.placement.objects import iterated, special_method
-from shardlint.placement.operators import binary, compare
+from shardlint.placement.operators import binary, compare, compared
 from shardlint.placement.state import State
 from shardlint.placement.subscripts import subscript
 from shardlint.placement.telling import correlated, junction, negation
@@ -54,7 +54,7 @@ class Evaluator:
         return value_of(node, frame, self._machine)
 
     def attribute(self, node: ast.Attribute, frame: Frame) -> Value:
-        owner = self._machine.evaluate(node.value, frame)
+        owner = without_none(self._machine.evaluate(node.value, frame))
         attribute_read(self._machine, owner, node, frame)
         found = each(owner, lambda value: attribute(value, node.attr, node, frame, self._machine))
         if isinstance(found, Method) and isinstance(found.owner, Unknown | Method | Symbol):
@@ -195,6 +195,8 @@ class Evaluator:
 
     def comparison(self, node: ast.Compare, frame: Frame) -> Value:
         operands = [self._machine.evaluate(operand, frame) for operand in (node.left, *node.comparators)]
+        if len(node.ops) == 1 and (made := compared(operands, node.ops[0], node, frame)) is not None:
+            return made
         links = zip(operands, node.ops, operands[1:], strict=False)
         answers = [compare(left, operator, right, self._machine.target) for left, operator, right in links]
         return answers[0] if len(answers) == 1 else junction(answers, stop=False)

@@ -157,7 +157,8 @@ def attempt(node: ast.Try | ast.TryStar, frame: Frame, machine: Machine) -> None
     or behind, for their hand-offs' sake, and what they do is left out of what follows.
     """
     left = len(frame.returns), [(loop, len(loop.breaks), len(loop.continues)) for loop in frame.loops]
-    caught = frozenset(name for handler in node.handlers for name in _caught(handler, frame, machine))
+    handling = [handler for handler in node.handlers if not _raises_again(handler)]
+    caught = frozenset(name for handler in handling for name in _caught(handler, frame, machine))
     before = frame.state.copy()
     seen = _tried(node.body, (*frame.handlers, caught) if caught else frame.handlers, frame, machine)
     raised = merge(before, frame.state) if seen is None else seen
@@ -215,6 +216,11 @@ def _finally(
     frame.state.alive = True
     machine.execute(body, frame)
     frame.state = end
+
+
+def _raises_again(handler: ast.excepthandler) -> bool:
+    """Whether a handler only lets the exception, or another one, go on: nothing is handled by that."""
+    return isinstance(handler, ast.ExceptHandler) and isinstance(handler.body[-1], ast.Raise)
 
 
 def _caught(handler: ast.excepthandler, frame: Frame, machine: Machine) -> list[str]:

@@ -12,9 +12,7 @@ from collections.abc import Callable
 
 from shardlint.placement.definition import Definition
 from shardlint.placement.domain import (
-    ONE,
     Array,
-    Capsule,
     Class,
     Constant,
     Fact,
@@ -34,13 +32,13 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.facts import exclude, learn
 from shardlint.placement.frame import Frame
-from shardlint.placement.lattice import alternatives, one_of
-from shardlint.placement.machine import Arguments, Machine
+from shardlint.placement.lattice import alternatives, each, one_of
+from shardlint.placement.machine import Machine
 from shardlint.placement.merging import merge
 from shardlint.placement.names import is_builtin
 from shardlint.placement.objects import set_attribute
 from shardlint.placement.operators import compare, never_none
-from shardlint.placement.telling import proof_of_one, told_if, told_of
+from shardlint.placement.telling import has, proof_of_one, told_if, told_of
 
 _NEVER_RUN = frozenset({"typing.TYPE_CHECKING"})
 _SOUND_TYPES = {"sharding": "jax.sharding.SingleDeviceSharding", "device": "jax.Device"}
@@ -72,12 +70,11 @@ class Guards:
                 function, "hasattr", frame
             ):
                 value = self._machine.evaluate(subject, frame)
-                self._keep(subject, value, lambda choice: self._has(choice, name, frame) is not (not truth), frame)
-                if name == "__cuda_array_interface__" and truth:
-                    self._on_one(value, frame)
+                self._keep(subject, value, lambda one: told_if(self._has(one, name, frame), truth) is not None, frame)
+                self._truth(each(value, lambda one: self._has(one, name, frame)), truth, frame)
             case _:
                 value = self._machine.evaluate(test, frame)
-                text = condition_text(test) if isinstance(value, Unknown | Method) else None
+                text = condition_text(test) if isinstance(value, Unknown | Method | Array) else None
                 if text is not None:
                     value = frame.state.conditions.get(text, value)
                     frame.state.conditions.setdefault(text, Constant(truth))
@@ -155,13 +152,6 @@ class Guards:
         if isinstance(owner, Instance) and owner.get(subject.attr) is not None:
             set_attribute(owner, subject.attr, kept, subject, subject.value, frame, self._machine)
 
-    def _on_one(self, value: Value, frame: Frame) -> None:
-        told: dict[Subject, Told] = {(one.key, one.count): ONE for one in alternatives(value) if isinstance(one, Array)}
-        if isinstance(value, Array):
-            learn(told, frame)
-        else:
-            exclude(told, frame)
-
     def _isinstance(self, subject: ast.expr, kind: ast.expr, truth: bool, frame: Frame) -> None:
         value, kinds = self._machine.evaluate(subject, frame), self._machine.evaluate(kind, frame)
         if any(isinstance(choice, Fact) for choice in alternatives(value)):
@@ -172,22 +162,8 @@ class Guards:
             return
         self._keep(subject, value, lambda choice: instance(choice, names) is not (not truth), frame)
 
-    def _has(self, value: Value, name: str, frame: Frame) -> bool | None:
-        match value:
-            case Symbol(owner):
-                exists = self._machine.table.exists(f"{owner}.{name}", self._machine.target.versions)
-                if exists is None:
-                    frame.state.version_guarded = True
-                return exists
-            case Array() if name == "__cuda_array_interface__":
-                count = frame.count(value)
-                return False if count is not None and count.surely_many else None
-            case Array() if name in ("__dlpack__", "__dlpack_device__", "sharding", "devices"):
-                return True
-            case Capsule() if name.startswith("__dlpack"):
-                return False
-            case _:
-                return None
+    def _has(self, value: Value, name: str, frame: Frame) -> Value:
+        return has_attribute(value, name, frame, self._machine)
 
 
 def condition_text(test: ast.expr) -> str | None:
@@ -288,11 +264,20 @@ _HOST_TYPES = frozenset(
 )
 
 
-def has_attribute(machine: Machine, arguments: Arguments) -> Value:
-    """`hasattr(module, "name")` as a value: a flag that code keeps for later."""
-    match arguments.positional:
-        case (Symbol(owner), Constant(str() as name)):
-            exists = machine.table.exists(f"{owner}.{name}", machine.target.versions)
-            return Version(None, opaque=True) if exists is None else Constant(exists)
-        case _:
-            return Unknown()
+def has_attribute(owner: Value, name: str, frame: Frame, machine: Machine) -> Value:
+    """`hasattr(owner, name)` as a value."""
+    if isinstance(owner, Symbol):
+        exists = module_has(owner, name, machine)
+        return Version(None, opaque=True) if exists is None else Constant(exists)
+    return has(owner, name, frame.count(owner) if isinstance(owner, Array) else None)
+
+
+def module_has(owner: Value, name: str, machine: Machine) -> bool | None:
+    """Whether a module has a name on the target: what the table knows of JAX without a time was always there."""
+    if not isinstance(owner, Symbol):
+        return None
+    full = f"{owner.name}.{name}"
+    exists = machine.table.exists(full, machine.target.versions)
+    if exists is None and full.startswith("jax.") and machine.table.always_had(full):
+        return True
+    return exists

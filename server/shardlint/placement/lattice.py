@@ -35,6 +35,12 @@ def alternatives(value: Value) -> tuple[Value, ...]:
     return value.values if isinstance(value, OneOf) else (value,)
 
 
+def without_none(value: Value) -> Value:
+    """`value` where it is used as only something other than None can be: the alternative None would raise there."""
+    kept = [one for one in alternatives(value) if one != Constant(None)]
+    return one_of(kept) if kept and isinstance(value, OneOf) else value
+
+
 def one_of(values: Iterable[Value]) -> Value:
     """The join of `values`. Beyond a few alternatives those that say nothing bad are merged into unknown."""
     found: list[Value] = []

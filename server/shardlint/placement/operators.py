@@ -11,6 +11,7 @@ from shardlint.placement.domain import (
     UNKNOWN,
     Array,
     Constant,
+    Count,
     Fact,
     Foreign,
     Host,
@@ -53,10 +54,28 @@ def _combined(operands: list[Value], node: Node, frame: Frame) -> Value:
     chosen = many or unknown or arrays[0]
     traced = frame.traced or any(array.traced for array in arrays)
     count = counts[id(chosen)]
+    committed = [counts[id(array)] for array in arrays if array.committed]
+    if refused(committed, frame.state.mesh if count == ONE and not traced else count):
+        return Array(None, frame.fresh(node), None, traced)
     if count == ONE and frame.state.mesh is not None and not traced:
         return Array(frame.state.mesh, frame.fresh(node), None, traced, frame.state.mesh_trace)
     devices = {array.device for array in arrays}
-    return Array(count, frame.fresh(node), devices.pop() if len(devices) == 1 else None, traced, chosen.trace)
+    return Array(
+        count,
+        frame.fresh(node),
+        devices.pop() if len(devices) == 1 else None,
+        traced,
+        chosen.trace,
+        committed=any(array.committed for array in arrays),
+    )
+
+
+def refused(committed: list[Count | None], other: Count | None) -> bool:
+    """Whether JAX refuses to compute with arrays put on so many devices together with what is on `other`: where it does, nothing
+    is said of what would come out. A mesh of unknown size and one device are the same if it has only one: then nothing fails either.
+    """
+    known = {count for count in (*committed, other) if count is not None}
+    return (ONE in committed and len(known) > 1) or len({count for count in known if count.low == count.high}) > 1
 
 
 def binary(left: Value, operator: ast.operator, right: Value, node: ast.expr, frame: Frame) -> Value:
@@ -94,6 +113,13 @@ def _arithmetic(a: int, operator: ast.operator, b: int) -> Value:
             return UNKNOWN
 
 
+def compared(operands: list[Value], operator: ast.cmpop, node: ast.expr, frame: Frame) -> Value | None:
+    """The array of truth values that comparing arrays gives; None where no operand is surely one, or their identity is asked."""
+    sure = any(all(isinstance(one, Array) for one in alternatives(operand)) for operand in operands)
+    by_item = isinstance(operator, ast.Eq | ast.NotEq | ast.Lt | ast.LtE | ast.Gt | ast.GtE)
+    return combined(operands, node, frame) if sure and by_item else None
+
+
 def compare(left: Value, operator: ast.cmpop, right: Value, target: Target) -> Value:
     """The truth of a comparison where it follows from constants, from the target's version or from what is known of devices."""
     if is_version(left) or is_version(right):
@@ -106,6 +132,11 @@ def _compare(left: Value, operator: ast.cmpop, right: Value) -> Value:
         test = fact_test(fact, kind, other) if isinstance(fact, Fact) else None
         if test is not None:
             return test
+    match left, right:
+        case Method(Fact(what="type of sharding") as kind, "__name__" | "__qualname__"), Constant(str() as name):
+            return fact_test(kind, operator, Symbol(f"jax.sharding.{name}")) or UNKNOWN
+        case _:
+            pass
     if isinstance(left, Constant) and isinstance(right, Constant):
         return _decide(left, operator, right)
     if isinstance(operator, ast.Is | ast.IsNot) and never_none(left) and right == Constant(None):

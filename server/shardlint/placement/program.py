@@ -40,7 +40,15 @@ from shardlint.syntax.scopes import FunctionNode, Names, names_of
 from shardlint.syntax.tree import Node
 
 _KNOWN = ("jax.", "jaxlib.")
-_VERSION_NAMES = frozenset({"jax.__version__", "jax.__version_info__", "jax.version.__version__", "jaxlib.__version__"})
+_VERSION_NAMES = frozenset(
+    {
+        "jax.__version__",
+        "jax.__version_info__",
+        "jax.version.__version__",
+        "jax.version.__version_info__",
+        "jaxlib.__version__",
+    }
+)
 _ARRAY_TYPES = frozenset({"Array", "ndarray", "Tensor", "DeviceArray"})
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException", "*"})
 
@@ -211,8 +219,8 @@ class _Program:
         found = self.modules.find(module) if module.partition(".")[0] not in self.table.libraries else None
         if found is not None:
             return [(name, Symbol(f"{module}.{name}")) for name in sorted(found.outline.public)]
-        names = self.table.members(self.table.canonical(module))
-        return [(name.rpartition(".")[2], self.canonical_symbol(name, node, frame)) for name in names]
+        names = self.table.names_in(module, self.target.versions)
+        return [(name, self.canonical_symbol(full, node, frame)) for name, full in names.items()]
 
     def canonical_symbol(self, name: str, node: Node, frame: Frame) -> Value:
         name = self.table.canonical(self.answers.get(name, name))
@@ -239,6 +247,7 @@ class _Program:
             caught = {handler for handlers in frame.handlers for handler in handlers}
             exists = self.table.exists(name, self.target.versions)
             if isinstance(node, ast.alias) and caught & _IMPORT_ERRORS and exists is not True:
+                frame.state.alive = exists is None
                 return UNKNOWN
         return Symbol(name)
 

@@ -23,7 +23,8 @@ class Argument:
 @dataclass(frozen=True, slots=True)
 class Effect:
     """What a function does to placement: a name of `effects.EFFECTS` and the arguments that it reads; `earlier` is what it did
-    before a JAX version.
+    before a JAX version, `entered` that a spec given to it means the mesh which a `with` statement entered,
+    `gives` the class of what it makes.
     """
 
     name: str
@@ -31,6 +32,8 @@ class Effect:
     target: Argument | None = None
     library: str | None = None
     earlier: tuple[str, Effect] | None = None
+    entered: bool = False
+    gives: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,20 +98,35 @@ class Table:
             for name in (*self.aliases, *self.effects, *self.consumers, *self.timeline, *namespaces)
         )
 
-    def members(self, module: str) -> tuple[str, ...]:
-        """The names in the table of what lies in a module itself."""
-        found = (*self.aliases, *self.effects, *self.consumers, *self.timeline)
-        return tuple(dict.fromkeys(name for name in found if name.rpartition(".")[0] == module))
+    def names_in(self, module: str, versions: Sequence[str]) -> Mapping[str, str]:
+        """What `from module import *` binds, as far as the table knows: each name with its canonical one."""
+        known = (*self.aliases, *self.effects, *self.consumers, *self.timeline)
+        own = {name.rpartition(".")[2]: name for name in known if name.rpartition(".")[0] == module}
+        return {
+            name: self.canonical(full)
+            for name, full in own.items()
+            if not name.startswith("_") and self.exists(full, versions) is not False
+        }
 
     def with_consumers(self, rows: Mapping[str, Consumer]) -> Table:
         """The table with further consumers."""
         return replace(self, consumers={**self.consumers, **rows})
 
+    def always_had(self, name: str) -> bool:
+        """Whether the table knows the function `name`, and nothing of when it came or went."""
+        name = self.canonical(name)
+        return name not in self.timeline and (name in self.effects or name in self.consumers)
+
     def exists(self, name: str, versions: Sequence[str]) -> bool | None:
-        """Whether JAX's `name` exists on all (True) or on none (False) of `versions`; None where that differs or is not known."""
-        row = self.timeline.get(self.canonical(name))
+        """Whether JAX's `name` exists on all (True) or on none (False) of `versions`; None where that differs or is not known.
+
+        What lies in a module or class that does not exist does not either; that which holds it may exist without it.
+        """
+        name = self.canonical(name)
+        row = self.timeline.get(name)
         if row is None:
-            return None
+            holder = name.rpartition(".")[0]
+            return False if holder and self.exists(holder, versions) is False else None
         truths = {
             (row.added is None or Version(version) >= Version(row.added))
             and (row.removed is None or Version(version) < Version(row.removed))
@@ -117,8 +135,12 @@ class Table:
         return truths.pop() if len(truths) == 1 else None
 
     def effect(self, name: str, versions: Sequence[str] = ()) -> Effect | None:
-        """The effect of the function `name`, its own or its namespace's; the earlier one if all `versions` are earlier."""
+        """The effect of the function `name`, its own or its namespace's; the earlier one if all `versions` are earlier, and one
+        that says nothing if none of them has the name.
+        """
         found = self.effects.get(name)
+        if found is not None and found.name != "capsule" and self.exists(name, versions) is False:
+            return Effect("unknown")
         if found is not None:
             if found.earlier is None or not versions:
                 return found
@@ -136,7 +158,13 @@ def load() -> Table:
     api = _read("api.toml")
     effects: dict[str, Effect] = {}
     for row in api["function"]:
-        effect = Effect(row["effect"], _argument(row.get("value")), _argument(row.get("target")))
+        effect = Effect(
+            row["effect"],
+            _argument(row.get("value")),
+            _argument(row.get("target")),
+            entered=row.get("entered", False),
+            gives=row.get("gives"),
+        )
         if "earlier" in row:
             before = replace(effect, name=row["earlier"]["effect"])
             effect = replace(effect, earlier=(row["earlier"]["before"], before))

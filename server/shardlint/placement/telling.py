@@ -16,14 +16,18 @@ from shardlint.placement.domain import (
     ONE,
     UNKNOWN,
     UNTOLD,
+    Array,
+    Capsule,
     Constant,
     Count,
     Device,
     Fact,
     Facts,
+    Method,
     Sequence,
     Sharding,
     Subject,
+    Symbol,
     Test,
     Told,
     Unknown,
@@ -46,15 +50,33 @@ def fact_test(fact: Fact, operator: ast.cmpop, other: Value) -> Test | None:
         case "local count", Constant(int() as number):
             return Test(_untold(fact, operator, number), _untold(fact, _OPPOSITE.get(type(operator)), number))
         case "sharding", Sharding(count) | Fact(what="sharding", count=Count() as count):
-            return _equality(fact, operator, count.high)
+            return _equality(fact, operator, count)
+        case "type of sharding", Symbol("jax.sharding.SingleDeviceSharding"):
+            return _equality(fact, operator, ONE)
         case "device", Device():
-            return _equality(fact, operator, 1)
-        case "device_set", Sequence(items):
-            return _equality(fact, operator, len(items))
+            return _equality(fact, operator, ONE)
+        case "device_set", Sequence(items) if items:
+            return _equality(fact, operator, Count(1, len(items)))
         case "device_set", Fact(what="device_set", count=Count() as count):
-            return _equality(fact, operator, count.high)
+            return _equality(fact, operator, count)
         case _:
             return None
+
+
+def has(owner: Value, name: str, count: Count | None) -> Value:
+    """`hasattr(owner, name)`, for what is not a module; `count` is what is known of the devices if it is an array."""
+    match owner:
+        case Array() if name == "__cuda_array_interface__":
+            many = count is not None and count.surely_many
+            return Constant(False) if many else Test((((owner.key, owner.count), ONE),), ())
+        case Array() if name in ("__dlpack__", "__dlpack_device__", "sharding", "devices"):
+            return Constant(True)
+        case Capsule() if name.startswith("__dlpack"):
+            return Constant(False)
+        case Fact(what="sharding") if name == "mesh":
+            return negation(proof_of_one(owner))
+        case _:
+            return UNKNOWN
 
 
 def proof_of_one(fact: Fact) -> Test:
@@ -67,10 +89,9 @@ def exactly(fact: Fact, number: int) -> Facts:
     return _facts(fact, Count(number, number))
 
 
-def _equality(fact: Fact, operator: ast.cmpop, most: int | None) -> Test | None:
-    if most is None:
-        return None
-    equal = _facts(fact, Count(1, most) if most >= 1 else IMPOSSIBLE)
+def _equality(fact: Fact, operator: ast.cmpop, count: Count) -> Test | None:
+    """Where it is equal to something on `count` devices, the array is on as many; elsewhere that tells nothing."""
+    equal = _facts(fact, count)
     if isinstance(operator, ast.Eq | ast.Is):
         return Test(equal, ())
     return Test((), equal) if isinstance(operator, ast.NotEq | ast.IsNot) else None
@@ -162,7 +183,7 @@ def junction(values: list[Value], *, stop: bool) -> Value:
         return Version(None, opaque=True)
     choices = [choice for value in values for choice in alternatives(value)]
     if any(isinstance(one, Test) for one in choices) and all(
-        isinstance(one, Test | Constant | Unknown) for one in choices
+        isinstance(one, Test | Constant | Unknown | Method) for one in choices
     ):
         return _junction_of_tests(values, stop=stop)
     deciding = [

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shardlint.placement.devices import Destination, array_at, destination
+from shardlint.placement.devices import Destination, array_at, destination, unless_held
 from shardlint.placement.domain import (
     ANY,
     ONE,
@@ -21,34 +21,63 @@ from shardlint.placement.domain import (
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import each, leaves, map_leaves
 from shardlint.placement.machine import Arguments, Machine, item_of
+from shardlint.placement.operators import combined
 from shardlint.placement.site import Site
 from shardlint.placement.table import Effect
 from shardlint.syntax.tree import Node
 
 
 def call_transformed(function: Transformed, arguments: Arguments, node: Node, frame: Frame, machine: Machine) -> Value:
-    """Run the function with tracers, and put what it gives where the transformation says."""
-    site = Site(machine, frame, node, f"jax.{function.how}", Effect(function.how), arguments)
+    """Run the function with tracers, and put what it gives where the transformation says.
+
+    What `jit`, `pmap` and `shard_map` make is compiled as a whole, so that its results are in one place. The others call their
+    function as it stands, operation by operation.
+    """
+    site = Site(
+        machine, frame, node, f"jax.{function.how}", Effect(function.how, entered=function.how == "pjit"), arguments
+    )
     inside = _as_tracers(arguments, function.input, site)
     traced, frame.traced = frame.traced, True
     result = machine.call(function.function, inside, node, frame)
     frame.traced = traced
     first = item_of(arguments.get(0))
+    given = list(arguments.values())
     match function.how:
+        case "body":
+            return result
         case "pmap" | "pmap-stacked":
             return _mapped(result, function.output, site)
-        case "jit" | "shard-map" if function.output is not None:
-            return _put_out(result, function.output, site)
+        case "jit" | "pjit" | "shard-map" if function.output is not None:
+            return unless_held(given, _put_out(result, function.output, site), site)
+        case "jit" | "pjit" | "shard-map":
+            return _together(concrete(result, site))
         case "grad":
-            return _concrete(first, site)
+            return moved(concrete(first, site), given, site)
+        case "grad_and_aux":
+            aux = result.items[1] if isinstance(result, Sequence) and len(result.items) == 2 else UNKNOWN
+            return Sequence((moved(concrete(first, site), given, site), concrete(aux, site)))
         case "value_and_grad":
-            return Sequence((_concrete(result, site), _concrete(first, site)))
-        case "vmap" if frame.state.mesh is not None:
+            return Sequence((concrete(result, site), moved(concrete(first, site), given, site)))
+        case "jacfwd" | "jacrev" | "hessian" if isinstance(first, Array) and isinstance(result, Array):
+            return moved(concrete(combined([first, result], node, frame), site), given, site)
+        case "vmap" | "checkpoint" | "remat" | "named_call" | "vectorize" if frame.state.mesh is not None:
             return map_leaves(result, lambda _leaf: Array(None, frame.fresh(node), traced=frame.traced))
-        case "jit" | "vmap" | "checkpoint" | "remat" | "named_call":
-            return _concrete(result, site)
+        case "vmap" | "checkpoint" | "remat" | "named_call" | "vectorize":
+            return concrete(result, site)
         case _:
             return UNKNOWN
+
+
+def moved(value: Value, operands: list[Value], site: Site) -> Value:
+    """`value` without what is said of its arrays on one device where operands are on several, which may have drawn them along."""
+    many = any(
+        isinstance(leaf, Array) and site.frame.count(leaf) != ONE for operand in operands for leaf in leaves(operand)
+    )
+
+    def told(leaf: Value) -> Value:
+        return replace(leaf, count=None, device=None) if isinstance(leaf, Array) and leaf.count == ONE else leaf
+
+    return map_leaves(value, told) if many else value
 
 
 def _mapped(result: Value, devices: Value | None, site: Site) -> Value:
@@ -77,7 +106,7 @@ def _put_out(result: Value, output: Value, site: Site) -> Value:
     def on(choice: Value) -> Value:
         where = destination(choice, site)
         if where is None:
-            return _concrete(result, site)
+            return _together(concrete(result, site))
         return map_leaves(result, lambda _leaf: array_at(where, site))
 
     return each(output, on)
@@ -89,6 +118,8 @@ def _as_tracers(arguments: Arguments, put: Value | None, site: Site) -> Argument
 
     def apply(leaf: Value) -> Value:
         match leaf:
+            case Array(count=count) if count == ONE and where is not None and where.count != ONE:
+                return replace(replace(leaf, count=None) if leaf.committed else array_at(where, site), traced=True)
             case Array():
                 return replace(leaf, traced=True)
             case Host() | Foreign() if where is not None:
@@ -106,9 +137,9 @@ def _as_tracers(arguments: Arguments, put: Value | None, site: Site) -> Argument
     )
 
 
-def _concrete(value: Value, site: Site) -> Value:
-    """Results of a compiled function: concrete arrays, on the mesh in force if they came from no other."""
-    return _together(map_leaves(value, lambda leaf: _concrete_leaf(leaf, site.frame)))
+def concrete(value: Value, site: Site) -> Value:
+    """Results of a traced function: concrete arrays, on the mesh in force if they came from no other."""
+    return map_leaves(value, lambda leaf: _concrete_leaf(leaf, site))
 
 
 def _together(value: Value) -> Value:
@@ -127,13 +158,19 @@ def _together(value: Value) -> Value:
     return map_leaves(value, apply)
 
 
-def _concrete_leaf(leaf: Value, frame: Frame) -> Value:
+def _concrete_leaf(leaf: Value, site: Site) -> Value:
+    frame = site.frame
     match leaf:
         case Array(count=count) if count == ONE and frame.state.mesh is not None and not frame.traced:
             return Array(frame.state.mesh, leaf.key, trace=frame.state.mesh_trace)
         case Array(count=count, stacked=stacked):
             return replace(leaf, traced=frame.traced, count=ONE if stacked else count, stacked=False)
+        case Host() | Constant(int() | float() | complex()) if site.effect.name in _COMPILED:
+            return _concrete_leaf(Array(ONE, frame.fresh(site.node), traced=frame.traced), site)
         case Constant():
             return leaf
         case _:
             return UNKNOWN
+
+
+_COMPILED = frozenset({"jit", "pjit", "shard-map"})

@@ -1,0 +1,182 @@
+"""What creates arrays, computes with them, copies them, or takes them from outside."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+from shardlint.placement.devices import placed, reshaped, spread
+from shardlint.placement.domain import (
+    ONE,
+    UNKNOWN,
+    Array,
+    Capsule,
+    Constant,
+    Devices,
+    Elements,
+    Fact,
+    Foreign,
+    Host,
+    Instance,
+    Mapping,
+    Sequence,
+    Value,
+)
+from shardlint.placement.lattice import alternatives, copied, each, leaves, map_leaves
+from shardlint.placement.machine import item_of
+from shardlint.placement.operators import combined
+from shardlint.placement.site import Site
+from shardlint.placement.transformed import moved
+
+
+def host(site: Site) -> Value:
+    """Host memory; a list of devices put into a NumPy array stays a list of devices."""
+    return spread(site) or Host()
+
+
+def foreign(site: Site) -> Value:
+    return Foreign(site.effect.library or "")
+
+
+def create(site: Site) -> Value:
+    """A new array on the default device, on the mesh in force, or where `device` says."""
+    target = site.arguments.get(None, "device")
+    if target is not None and target != Constant(None):
+        return placed(Host(), target, site)
+    key = site.frame.fresh(site.node)
+    if site.frame.traced:
+        return Array(ONE, key, traced=True)
+    state = site.frame.state
+    if state.mesh is not None:
+        return Array(state.mesh, key, trace=site.step(state.mesh_trace, f"{site.short} makes it on that mesh"))
+    return Array(ONE, key, state.default)
+
+
+def like(site: Site) -> Value:
+    """On the devices of the operands; without an array among them, a new array."""
+    target = site.arguments.get(None, "device")
+    if target is not None and target != Constant(None):
+        values = site.arguments.positional
+        return placed(values[0] if values else Host(), target, site)
+    operands = operands_of(site)
+    if any(isinstance(choice, Array) for value in operands for choice in alternatives(value)):
+        return each(combined(operands, site.node, site.frame), lambda result: kept(result, site))
+    if site.arguments.open or any(value == UNKNOWN for value in operands):
+        return Array(None, site.frame.fresh(site.node), traced=site.frame.traced)
+    return create(site)
+
+
+def like_or_same(site: Site) -> Value:
+    """The same of an operation that gives back its operand where there is nothing to do: with a mesh in force nobody knows."""
+    result, operands = like(site), operands_of(site)
+    if site.frame.state.mesh is None or site.frame.traced:
+        return result
+    counts = [site.frame.count(one) for value in operands for one in alternatives(value) if isinstance(one, Array)]
+    if not counts or any(count != ONE for count in counts):
+        return result
+    return Array(None, site.frame.fresh(site.node))
+
+
+def like_each(site: Site) -> Value:
+    """Several such arrays: `jnp.split`."""
+    return Elements(like(site), site.machine.new_ids())
+
+
+def from_host(site: Site) -> Value:
+    """A copy of an array is where that is; memory of the host goes to one device, whatever mesh is set."""
+    result = like(site)
+    return replace(result, count=ONE, trace=None) if _is_new(site) and isinstance(result, Array) else result
+
+
+def _is_new(site: Site) -> bool:
+    target = site.arguments.get(None, "device")
+    told = target is not None and target != Constant(None)
+    given = site.arguments.get(0, "a")
+    return isinstance(given, Host | Foreign) and not told and not site.arguments.open and not site.frame.traced
+
+
+def same(site: Site) -> Value:
+    """The very array that was given."""
+    return item_of(site.owner if site.owner is not None else site.arguments.get(0, "x"))
+
+
+def copy(site: Site) -> Value:
+    """A copy: another container with the same items, an array on the same devices."""
+    return copied(same(site), site.machine.new_ids())
+
+
+def import_(site: Site) -> Value:
+    """An array from outside is on one device."""
+    source = site.arguments.get(0, "external_array")
+    target = site.arguments.get(None, "device")
+    if target is not None and target != Constant(None):
+        return placed(Host(), target, site)
+    device = source.device if isinstance(source, Foreign) else None
+    return Array(ONE, site.frame.fresh(site.node), device, committed=True)
+
+
+def one_shard(site: Site) -> Value:
+    return Array(ONE, site.frame.fresh(site.node), committed=True)
+
+
+def capsule(site: Site) -> Value:
+    return Capsule(site.step(None, f"{site.short} makes a DLPack capsule"))
+
+
+def device_set(site: Site) -> Value:
+    owner = site.owner
+    if not isinstance(owner, Array):
+        return UNKNOWN
+    return Fact("device_set", owner.key, site.frame.count(owner), owner.trace)
+
+
+def alike(tree: Value, site: Site) -> Value:
+    """New arrays on the devices of those in `tree`; of what is none nothing is known."""
+    return map_leaves(tree, lambda leaf: each(combined([leaf], site.node, site.frame), lambda one: kept(one, site)))
+
+
+def alike_first(site: Site) -> Value:
+    """New arrays like those of the first argument, where the others are not on more devices."""
+    return moved(alike(site.argument(0), site), list(site.arguments.values()[1:]), site)
+
+
+def alike_and_unknown(site: Site) -> Value:
+    """Such arrays, and something besides: the update of an optimizer."""
+    return Sequence((alike_first(site), UNKNOWN))
+
+
+def alike_second(site: Site) -> Value:
+    """New arrays like those of the second argument: `jax.lax.associative_scan`."""
+    return alike(site.argument(1, "elems"), site)
+
+
+def method_of_first(site: Site) -> Value:
+    """A function of NumPy that calls the method of its name if what it is given has one, as arrays of JAX do."""
+    return each(site.argument(0), lambda one: alike(one, site) if isinstance(one, Array) else host(site))
+
+
+def methods_of_first(site: Site) -> Value:
+    """The same where several arrays come out."""
+    return each(method_of_first(site), lambda one: Elements(one, site.machine.new_ids()))
+
+
+def reshape_of_first(site: Site) -> Value:
+    """`numpy.reshape`, of devices too."""
+    devices = spread(site)
+    return reshaped(devices, (site.argument(1, "shape"),)) if isinstance(devices, Devices) else method_of_first(site)
+
+
+def operands_of(site: Site) -> list[Value]:
+    """What an operation works on: its arguments, the leaves of those that are trees."""
+    given = [*([] if site.owner is None else [site.owner]), *site.arguments.values()]
+    trees = (Sequence, Mapping, Elements, Instance)
+    return [
+        part
+        for value in given
+        for part in (leaves(value) if any(isinstance(one, trees) for one in alternatives(value)) else (value,))
+    ]
+
+
+def kept(result: Value, site: Site) -> Value:
+    if isinstance(result, Array) and result.trace is not None and result.count != ONE:
+        return replace(result, trace=site.step(result.trace, f"{site.short} keeps it on the same devices"))
+    return result

@@ -1,0 +1,36 @@
+"""What changes where new arrays are made: the mesh in force and the default device."""
+
+from __future__ import annotations
+
+from shardlint.placement.devices import destination
+from shardlint.placement.domain import ANY, UNKNOWN, Constant, Device, Spec, Value
+from shardlint.placement.site import Site
+
+
+def default_device(site: Site) -> Value:
+    """`jax.default_device(d)`, until the `with` statement ends."""
+    device = site.argument(0)
+    site.frame.state.default = device.id if isinstance(device, Device) else None
+    return UNKNOWN
+
+
+def configure(site: Site) -> Value:
+    """`jax.config.update`, of which only the default device matters here."""
+    if site.argument(0) == Constant("jax_default_device"):
+        device = site.argument(1)
+        site.frame.state.default = device.id if isinstance(device, Device) else None
+    return UNKNOWN
+
+
+def set_mesh(site: Site) -> Value:
+    """The setter form; the context manager form is undone by the `with` statement."""
+    mesh = destination(site.argument(0, "mesh"), site)
+    state = site.frame.state
+    state.mesh = ANY if mesh is None else mesh.count
+    state.mesh_trace = site.step(None if mesh is None else mesh.trace, f"{site.short} puts new arrays on the mesh")
+    return UNKNOWN
+
+
+def spec(_site: Site) -> Value:
+    """A `PartitionSpec`, which means a sharding together with a mesh."""
+    return Spec()
