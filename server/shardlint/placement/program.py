@@ -246,7 +246,8 @@ class _Program:
             )
             caught = {handler for handlers in frame.handlers for handler in handlers}
             exists = self.table.exists(name, self.target.versions)
-            if isinstance(node, ast.alias) and caught & _IMPORT_ERRORS and exists is not True:
+            if caught & _IMPORT_ERRORS and exists is not True and (exists is False or isinstance(node, ast.alias)):
+                frame.may_raise()
                 frame.state.alive = exists is None
                 return UNKNOWN
         return Symbol(name)

@@ -134,12 +134,17 @@ class Table:
         }
         return truths.pop() if len(truths) == 1 else None
 
+    def is_to_come(self, name: str, version: str) -> bool:
+        """Whether JAX got `name` after a version."""
+        row = self.timeline.get(self.canonical(name))
+        return row is not None and row.added is not None and Version(version) < Version(row.added)
+
     def effect(self, name: str, versions: Sequence[str] = ()) -> Effect | None:
-        """The effect of the function `name`, its own or its namespace's; the earlier one if all `versions` are earlier, and one
-        that says nothing if none of them has the name.
+        """The effect of the function `name`, its own or its namespace's; the earlier one if all `versions` are earlier. A
+        name that is gone has the effect that it had: what is done with it is wrong beside that it is gone.
         """
         found = self.effects.get(name)
-        if found is not None and found.name != "capsule" and self.exists(name, versions) is False:
+        if found is not None and versions and all(self.is_to_come(name, version) for version in versions):
             return Effect("unknown")
         if found is not None:
             if found.earlier is None or not versions:
