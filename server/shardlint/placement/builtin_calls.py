@@ -26,11 +26,12 @@ from shardlint.placement.domain import (
 from shardlint.placement.frame import Frame
 from shardlint.placement.guards import has_attribute, is_instance, module_has
 from shardlint.placement.iteration import element, items_of
-from shardlint.placement.lattice import each, one_of
+from shardlint.placement.lattice import alternatives, each, is_container, one_of
 from shardlint.placement.machine import Arguments, Machine, item_of
-from shardlint.placement.objects import current_super, iterated, set_attribute
+from shardlint.placement.objects import current_super, iterated, set_attribute, special_method
 from shardlint.placement.operators import combined
 from shardlint.placement.state import EVERY_ARRAY
+from shardlint.placement.storing import change_each, removed
 from shardlint.placement.telling import junction
 from shardlint.syntax.tree import Node
 
@@ -67,7 +68,7 @@ def call_builtin(name: str, arguments: Arguments, node: Node, frame: Frame, mach
         case "getattr" if len(arguments.positional) == 3:
             return _attribute_or(arguments, node, frame, machine)
         case "next":
-            return _next(arguments, node, frame)
+            return _next(arguments, node, frame, machine)
         case "map":
             return _map(arguments, node, frame, machine)
         case "filter":
@@ -195,10 +196,17 @@ def _every(values: Value, stop: bool) -> Value:
             return UNKNOWN
 
 
-def _next(arguments: Arguments, node: Node, frame: Frame) -> Value:
+def _next(arguments: Arguments, node: Node, frame: Frame, machine: Machine) -> Value:
     values, default = item_of(arguments.get(0)), arguments.get(1)
     if default is None and not items_of(values):
         frame.may_raise()
+    special = special_method(values, "__next__", node, frame, machine)
+    if special is not None:
+        return machine.call(special, Arguments(), node, frame)
+    items = items_of(values)
+    if items and isinstance(values, Sequence) and values.ids and not frame.repeats:
+        change_each(values, node, lambda one: removed(one, Constant(0)) if is_container(one) else one, frame)
+        return items[0]
     item = element(values, node, frame)
     return item if default is None else one_of([item, default])
 
@@ -222,10 +230,16 @@ def _dict(arguments: Arguments, machine: Machine) -> Value:
             return replace(given, ids=ids)
         case Sequence(pairs) if (known := _pairs(pairs)) is not None:
             return Mapping((*known.items(), *named), None, ids)
-        case Elements(Sequence((_, value))):
-            return Mapping(named, value, ids)
+        case Elements(pairs) if (values := _values(pairs)) is not None:
+            return Mapping(named, values, ids)
         case _:
             return Mapping(named, UNKNOWN, ids)
+
+
+def _values(pairs: Value) -> Value | None:
+    """What the second ones of pairs are; None if some are not pairs."""
+    found = [one.items[1] for one in alternatives(pairs) if isinstance(one, Sequence) and len(one.items) == 2]
+    return one_of(found) if len(found) == len(alternatives(pairs)) else None
 
 
 def _pairs(pairs: tuple[Value, ...]) -> dict[Hashable, Value] | None:

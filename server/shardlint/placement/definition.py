@@ -11,7 +11,7 @@ from shardlint.placement.lattice import joined
 from shardlint.syntax.tree import Place
 
 _PLAIN_BASES = frozenset({"builtins.object", "abc.ABC", "typing.Generic", "typing.Protocol"})
-_RECORD_BASES = frozenset({"flax.linen.Module", "equinox.Module"})
+_RECORD_BASES = frozenset({"flax.linen.Module", "flax.struct.PyTreeNode", "equinox.Module"})
 _TUPLE_BASES = frozenset({"typing.NamedTuple"})
 _TREE_BASES = _RECORD_BASES | _TUPLE_BASES | {"flax.nnx.Module"}
 
@@ -92,6 +92,16 @@ class Definition:
             for definition in self.order()
             for base in definition.bases
         )
+
+    @property
+    def is_enumeration(self) -> bool:
+        return any(
+            isinstance(base, Symbol) and base.name.startswith("enum.") for one in self.order() for base in one.bases
+        )
+
+    def first_named(self, value: Value, name: str) -> str:
+        """The first name of a constant of an enumeration: what gets the same value later is the same constant."""
+        return next((one for one, held in self.attributes.items() if held == value), name)
 
     def keep(self, items: tuple[tuple[str, Value], ...]) -> bool:
         """Note what an object holds when nobody is at work on it; whether that is news."""

@@ -98,6 +98,14 @@ class Constant:
 
 
 @dataclass(frozen=True, slots=True)
+class Member:
+    """What a constant of an enumeration is: the class and the name in it."""
+
+    definition: Definition
+    name: str
+
+
+@dataclass(frozen=True, slots=True)
 class Slice:
     """`low:high:step` in a subscript: a bound is a literal, None where it is left out, or OPEN where it is not known."""
 
@@ -254,11 +262,14 @@ class Sequence:
 
 @dataclass(frozen=True, slots=True)
 class Mapping:
-    """A dict: entries with literal keys in insertion order, and `rest`, what any other key may hold (None: no other key)."""
+    """A dict: entries with literal keys in insertion order, and `rest`, what any other key may hold (None: no other key). One with a
+    `factory` gets what that makes for a key that it does not have.
+    """
 
     items: tuple[tuple[Hashable, Value], ...]
     rest: Value | None = None
     ids: Ids = field(default=frozenset(), compare=False)
+    factory: Value | None = None
     weight: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:

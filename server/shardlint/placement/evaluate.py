@@ -35,6 +35,7 @@ from shardlint.placement.names import defined, value_of
 from shardlint.placement.objects import iterated, special_method
 from shardlint.placement.operators import binary, compare, compared
 from shardlint.placement.state import State
+from shardlint.placement.storing import default_item
 from shardlint.placement.subscripts import subscript
 from shardlint.placement.telling import correlated, junction, negation
 from shardlint.placement.widening import root_name
@@ -139,6 +140,8 @@ class Evaluator:
         index = self._machine.evaluate(node.slice, frame)
         if (special := special_method(owner, "__getitem__", node, frame, self._machine)) is not None:
             return self._machine.call(special, Arguments((index,)), node, frame)
+        if (made := default_item(owner, index, node, frame, self._machine)) is not None:
+            return made
         found = each(owner, lambda value: each(index, lambda at: subscript(value, at, node, frame)))
         if found == UNKNOWN:
             frame.may_raise()
@@ -161,8 +164,16 @@ class Evaluator:
             spine.append(spine[-1].left)
         value = self._machine.evaluate(spine[-1].left, frame)
         for part in reversed(spine):
-            value = binary(value, part.op, self._machine.evaluate(part.right, frame), part, frame)
+            value = self._operated(value, part, frame)
         return value
+
+    def _operated(self, left: Value, node: ast.BinOp, frame: Frame) -> Value:
+        right = self._machine.evaluate(node.right, frame)
+        name = _OPERATORS.get(type(node.op), "")
+        for owner, other, method in ((left, right, f"__{name}__"), (right, left, f"__r{name}__")):
+            if (special := special_method(owner, method, node, frame, self._machine)) is not None:
+                return self._machine.call(special, Arguments((other,)), node, frame)
+        return binary(left, node.op, right, node, frame)
 
     def unary(self, node: ast.UnaryOp, frame: Frame) -> Value:
         value = self._machine.evaluate(node.operand, frame)
@@ -247,6 +258,23 @@ class Evaluator:
         frame.yields.append(value)
         return UNKNOWN
 
+
+_OPERATORS: Mapping[type[ast.operator], str] = {
+    ast.Add: "add",
+    ast.Sub: "sub",
+    ast.Mult: "mul",
+    ast.Div: "truediv",
+    ast.FloorDiv: "floordiv",
+    ast.Mod: "mod",
+    ast.Pow: "pow",
+    ast.MatMult: "matmul",
+    ast.BitAnd: "and",
+    ast.BitOr: "or",
+    ast.BitXor: "xor",
+    ast.LShift: "lshift",
+    ast.RShift: "rshift",
+}
+"""The names of the special methods of operators, without underscores."""
 
 _HANDLERS: Mapping[type[ast.expr], Callable[..., Value]] = {
     ast.Name: Evaluator.name,

@@ -8,14 +8,17 @@ from dataclasses import replace
 
 from shardlint.placement import flow
 from shardlint.placement.definition import fields_of
-from shardlint.placement.domain import UNKNOWN, Class, Constant, Fact, Symbol, Value
+from shardlint.placement.domain import UNKNOWN, Class, Constant, Elements, Fact, Symbol, Value
+from shardlint.placement.domain import Mapping as MappingValue
+from shardlint.placement.domain import Sequence as SequenceValue
 from shardlint.placement.facts import learn, settled
 from shardlint.placement.frame import Frame
 from shardlint.placement.iteration import unpacked
 from shardlint.placement.lattice import copied, is_container
 from shardlint.placement.machine import Arguments, Machine
+from shardlint.placement.mutation import change_ids
 from shardlint.placement.names import defined
-from shardlint.placement.objects import set_attribute
+from shardlint.placement.objects import set_attribute, special_method
 from shardlint.placement.operators import binary
 from shardlint.placement.storing import delete_item, store_item
 from shardlint.placement.telling import exactly
@@ -59,7 +62,7 @@ class Executor:
             case ast.Starred(value=inner):
                 self.bind(inner, value, frame)
             case ast.Subscript():
-                store_item(target, value, frame, self._machine)
+                self._store(target, value, frame)
             case ast.Attribute(value=owner, attr=name):
                 object_ = self._machine.evaluate(owner, frame)
                 set_attribute(object_, name, value, target, owner, frame, self._machine)
@@ -67,6 +70,15 @@ class Executor:
                     frame.state.forget_conditions(root)
             case _:
                 pass
+
+    def _store(self, target: ast.Subscript, value: Value, frame: Frame) -> None:
+        owner = self._machine.evaluate(target.value, frame)
+        special = special_method(owner, "__setitem__", target, frame, self._machine)
+        if special is None:
+            store_item(target, value, frame, self._machine)
+        else:
+            index = self._machine.evaluate(target.slice, frame)
+            self._machine.call(special, Arguments((index, value)), target, frame)
 
     def _owned(self, value: Value) -> Value:
         """A container that a library gave is an object of its own."""
@@ -107,7 +119,11 @@ class Executor:
         left = self._machine.evaluate(node.target, frame)
         right = self._machine.evaluate(node.value, frame)
         if frame.state.alive:
-            self.bind(node.target, binary(left, node.op, right, node.target, frame), frame)
+            result = binary(left, node.op, right, node.target, frame)
+            if isinstance(left, ListOrDict) and isinstance(result, ListOrDict) and left.ids:
+                result = copied(result, left.ids)  # a list that grows, a dict that is filled: the same object
+                change_ids(left.ids, result, frame, sure=True)
+            self.bind(node.target, result, frame)
 
     def returned(self, node: ast.Return, frame: Frame) -> None:
         value = Constant(None) if node.value is None else self._machine.evaluate(node.value, frame)
@@ -200,6 +216,7 @@ class Executor:
             value = UNKNOWN
             if known and not known.startswith("."):
                 value = self._machine.canonical_symbol(f"{known}.{alias.name}", alias, frame)
+                value = self._machine.as_of_now(value, alias, frame)
             frame.assign(frame.owner(name), name, value)
 
     def forget(self, node: ast.Delete, frame: Frame) -> None:
@@ -224,6 +241,8 @@ def _origin(base: ast.expr) -> ast.expr:
     """The class of which `Generic[T]` is a kind."""
     return base.value if isinstance(base, ast.Subscript) else base
 
+
+ListOrDict = SequenceValue | Elements | MappingValue
 
 _HANDLERS: Mapping[type[ast.stmt], Callable[..., None]] = {
     ast.Expr: Executor.expression,

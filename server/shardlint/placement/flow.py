@@ -5,14 +5,14 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from shardlint.placement.domain import UNKNOWN, Mesh, Symbol, Value
+from shardlint.placement.domain import UNKNOWN, Class, Mesh, Symbol, Value
 from shardlint.placement.domain import Sequence as SequenceValue
 from shardlint.placement.frame import Attempt, Frame, Loop
 from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.machine import Machine
 from shardlint.placement.merging import merge, merge_all
-from shardlint.placement.objects import entered, iterated
+from shardlint.placement.objects import entered, iterated, left, typical
 from shardlint.placement.patterns import matched
 from shardlint.placement.state import State
 from shardlint.placement.widening import forget_bound, widened
@@ -169,7 +169,7 @@ def attempt(node: ast.Try | ast.TryStar, frame: Frame, machine: Machine) -> None
     for handler in node.handlers:
         frame.state = raised.copy()
         if handler.name:
-            frame.state.variables[handler.name] = UNKNOWN
+            frame.state.variables[handler.name] = _exception(handler, frame, machine)
         machine.execute(handler.body, frame)
         if frame.state.alive and (seen is not None or not ends):
             ends.append(frame.state)
@@ -181,6 +181,12 @@ def attempt(node: ast.Try | ast.TryStar, frame: Frame, machine: Machine) -> None
     if ends:
         machine.execute(node.finalbody, frame)
     _finally(node.finalbody, left, raised if not ends else None, frame, machine)
+
+
+def _exception(handler: ast.ExceptHandler, frame: Frame, machine: Machine) -> Value:
+    """What a handler binds: an object of the program's own class holds what such objects were seen to hold."""
+    kind = UNKNOWN if handler.type is None else machine.evaluate(handler.type, frame)
+    return typical(kind.definition, ("raised", handler)) if isinstance(kind, Class) else UNKNOWN
 
 
 def _tried(
@@ -235,6 +241,7 @@ def manage(node: ast.With | ast.AsyncWith, frame: Frame, machine: Machine) -> No
     swallowed: list[frozenset[str]] = []
     for item in node.items:
         value = machine.evaluate(item.context_expr, frame)
+        frame.state.variables[_manager(item)] = value  # where changes to it are seen
         swallowed += _expected(item.context_expr, frame, machine)
         if isinstance(value, Mesh):
             frame.state.entered = value.count
@@ -246,8 +253,17 @@ def manage(node: ast.With | ast.AsyncWith, frame: Frame, machine: Machine) -> No
         frame.state = frame.state if raised is None else merge(frame.state, raised)
     else:
         machine.execute(node.body, frame)
+    for item in reversed(node.items):
+        value = frame.state.variables.pop(_manager(item), UNKNOWN)
+        if frame.state.alive:
+            left(value, item.context_expr, frame, machine)
     frame.state.mesh, frame.state.mesh_trace = before.mesh, before.mesh_trace
     frame.state.entered, frame.state.default = before.entered, before.default
+
+
+def _manager(item: ast.withitem) -> str:
+    """A name that no program can write for the variable that holds a context manager."""
+    return f"manager {id(item)}"
 
 
 def _expected(node: ast.expr, frame: Frame, machine: Machine) -> list[frozenset[str]]:

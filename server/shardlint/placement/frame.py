@@ -64,7 +64,7 @@ class Frame:
     and `scope` the frame that functions made there close over,
     `turn` tells at which items, from 1, loops are that are run item by item, outermost first.
     `raises` tells that the run may end in an exception; containers with ids from `born` on were made by it. The frame of a class
-    body has the `definition` that the body makes.
+    body has the `definition` that the body makes; `definitions` are the classes that were made here.
     """
 
     chunk: Chunk
@@ -90,6 +90,7 @@ class Frame:
     raises: bool = False
     born: int = 0
     definition: Definition | None = None
+    definitions: list[Definition] = field(default_factory=list[Definition])
 
     @property
     def repeats(self) -> bool:

@@ -26,6 +26,8 @@ from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, each, held, one_of
 from shardlint.syntax.tree import Node
 
+_LONGEST_TEXT = 8
+
 
 def element(values: Value, node: Node, frame: Frame) -> Value:
     """One item of `values`; `node` is where it comes to be."""
@@ -71,6 +73,8 @@ def items_of(values: Value) -> tuple[Value, ...] | None:
             return tuple(Constant(key) for key, _ in items)
         case Instance(definition) if definition.shape == "tuple":
             return held(values)
+        case Constant(str() as text) if len(text) <= _LONGEST_TEXT:
+            return tuple(Constant(character) for character in text)
         case _:
             return None
 

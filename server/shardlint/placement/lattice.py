@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from dataclasses import replace
 from typing import TypeGuard
 
 from shardlint.placement.domain import (
@@ -12,6 +13,7 @@ from shardlint.placement.domain import (
     Constant,
     Container,
     Elements,
+    Function,
     Ids,
     Instance,
     Mapping,
@@ -130,7 +132,7 @@ def map_items(container: Container, apply: Callable[[Value], Value], ids: Ids | 
             return Sequence(tuple([apply(item) for item in items]), ids)
         case Mapping(items, rest):
             changed = tuple([(key, apply(item)) for key, item in items])
-            return Mapping(changed, None if rest is None else apply(rest), ids)
+            return Mapping(changed, None if rest is None else apply(rest), ids, container.factory)
         case Elements(item):
             return Elements(apply(item), ids)
         case Instance(definition, items):
@@ -170,6 +172,18 @@ def copied(value: Value, ids: Ids) -> Value:
     if isinstance(value, OneOf):
         return one_of([copied(alternative, ids) for alternative in value.values])
     return map_items(value, lambda item: item, ids) if is_container(value) else value
+
+
+def deeply_copied(value: Value, new_ids: Callable[[], Ids]) -> Value:
+    """`value` with all containers in it as other objects; what was one object is one."""
+    copies: dict[Ids, Ids] = {}
+
+    def of(one: Value) -> Value:
+        if isinstance(one, OneOf):
+            return one_of([of(alternative) for alternative in one.values])
+        return map_items(one, of, copies.setdefault(one.ids, new_ids())) if is_container(one) else one
+
+    return of(value)
 
 
 def bounded(value: Value) -> Value:
@@ -218,6 +232,9 @@ def rewritten(value: Value, ids: Ids, content: Value, *, sure: bool) -> Value:
     if isinstance(value, OneOf):
         answers = [rewritten(alternative, ids, content, sure=sure) for alternative in value.values]
         return value if all(a is b for a, b in zip(answers, value.values, strict=True)) else one_of(answers)
+    if isinstance(value, Function):
+        defaults = tuple([(name, rewritten(one, ids, content, sure=sure)) for name, one in value.defaults])
+        return value if defaults == value.defaults else replace(value, defaults=defaults)
     if not is_container(value):
         return value
     if not value.ids.isdisjoint(ids):
@@ -251,7 +268,7 @@ def _with_all_ids(one: Value, other: Container) -> Value:
             return Sequence(tuple([join(a, b) for a, b in zip(items, others, strict=True)]), ids)
         case Mapping(items, rest), Mapping(others) if len(items) == len(others):
             pairs = tuple([(key, join(a, b)) for (key, a), (_, b) in zip(items, others, strict=True)])
-            return Mapping(pairs, rest, ids)
+            return Mapping(pairs, rest, ids, one.factory)
         case Instance(definition, items), Instance(_, others):
             mine, theirs = dict(items), dict(others)
             names = dict.fromkeys((*mine, *theirs))

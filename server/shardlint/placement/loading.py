@@ -56,6 +56,14 @@ class Loading:
             value = attribute(value, part, node, frame, self.machine)
         return value
 
+    def changes(self, name: str) -> bool:
+        """Whether a dotted name is a variable of another module that is bound more than once."""
+        found = None if name.partition(".")[0] in self.external else split(name, self.modules)
+        if found is None or not found[1]:
+            return False
+        module, rest = found
+        return rest in module.outline.defines and rest not in module.survey.steady
+
     def member(self, module_name: str, name: str, node: Node, frame: Frame) -> Value:
         """`module.name`: a variable of the module, else a module in the package."""
         target = self.frame_of(module_name)

@@ -139,6 +139,10 @@ class Machine(Protocol):
         """`value` with what its symbols mean in the workspace."""
         ...
 
+    def as_of_now(self, value: Value, node: Node, frame: Frame) -> Value:
+        """The same for a variable of another module that changes: who imports it keeps what it held then."""
+        ...
+
     def member(self, module: str, name: str, node: Node, frame: Frame) -> Value:
         """`module.name` for a module of the workspace."""
         ...

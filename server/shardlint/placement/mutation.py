@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
-from shardlint.placement.domain import Elements, Ids, Instance, Mapping, OneOf, Sequence, Value
+from shardlint.placement.definition import Definition
+from shardlint.placement.domain import Elements, Function, Ids, Instance, Mapping, OneOf, Sequence, Value
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import bounded, copied, rewritten
 from shardlint.placement.state import Change
@@ -22,8 +23,10 @@ def change_ids(ids: Ids, content: Value, frame: Frame, *, sure: bool) -> None:
     own = all(made_in(frame, key) for key in ids)
     current: Frame | None = frame
     while current is not None:
+        for definition in current.definitions:
+            _change_attributes(definition, ids, content)
         for name, held in current.state.variables.items():
-            if type(held) in _MAY_HOLD:
+            if type(held) in _MAY_HOLD or (isinstance(held, Function) and held.defaults):
                 value = frame.variable(current, name) or held
                 new = rewritten(value, ids, content, sure=sure)
                 if new is not value:
@@ -32,6 +35,13 @@ def change_ids(ids: Ids, content: Value, frame: Frame, *, sure: bool) -> None:
     for key in ids:
         if not made_in(frame, key):
             frame.state.changes[key] = Change(content, sure)
+
+
+def _change_attributes(definition: Definition, ids: Ids, content: Value) -> None:
+    """A container that a class holds has the new content too, or still the old one: which run was first is not followed here."""
+    for name, held in definition.attributes.items():
+        if type(held) in _MAY_HOLD:
+            definition.attributes[name] = rewritten(held, ids, content, sure=False)
 
 
 def made_in(frame: Frame, key: Hashable) -> bool:

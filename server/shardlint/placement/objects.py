@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from functools import partial
 
 from shardlint.placement.definition import Definition, Field
@@ -14,6 +15,7 @@ from shardlint.placement.domain import (
     Function,
     Instance,
     Mapping,
+    Member,
     Method,
     Namespace,
     Partial,
@@ -95,6 +97,8 @@ def object_attribute(owner: Instance | Class | Super, name: str, node: Node, fra
             found = definition.find(name)
             if name == "__name__":
                 return Constant(definition.name)
+            if found is not None and definition.is_enumeration and isinstance(found, Constant):
+                return Constant(Member(definition, definition.first_named(found, name)))
             return UNKNOWN if found is None else each(found, lambda one: _of_class(one, owner))
         case Super(definition, instance):
             match instance:
@@ -236,3 +240,18 @@ def entered(manager: Value, node: Node, frame: Frame, machine: Machine) -> Value
         return value if method is None else machine.call(method, Arguments(), node, frame)
 
     return each(manager, of)
+
+
+def typical(definition: Definition, key: Hashable) -> Instance:
+    """An object of the class as it comes from elsewhere: with what such objects were seen to hold."""
+    held: dict[str, Value] = {}
+    for one in definition.order():
+        held = {**one.held, **held}
+    return Instance(definition, tuple(held.items()), frozenset({key}))
+
+
+def left(manager: Value, node: Node, frame: Frame, machine: Machine) -> None:
+    """The end of `with manager`, not by an exception."""
+    method = special_method(manager, "__exit__", node, frame, machine)
+    if method is not None:
+        machine.call(method, Arguments((Constant(None),) * 3), node, frame)

@@ -12,9 +12,12 @@ from shardlint.placement.domain import (
     Array,
     Constant,
     Count,
+    Elements,
     Fact,
     Foreign,
     Host,
+    Mapping,
+    Member,
     Method,
     OneOf,
     Sequence,
@@ -23,10 +26,12 @@ from shardlint.placement.domain import (
     Value,
 )
 from shardlint.placement.frame import Frame
-from shardlint.placement.lattice import alternatives, each
+from shardlint.placement.lattice import alternatives, each, held, one_of
 from shardlint.placement.telling import fact_test
 from shardlint.placement.versions import compare_versions, is_version, ordered
 from shardlint.syntax.tree import Node
+
+_MOST_ITEMS = 16
 
 
 def combined(operands: list[Value], node: Node, frame: Frame) -> Value:
@@ -91,12 +96,37 @@ def binary(left: Value, operator: ast.operator, right: Value, node: ast.expr, fr
             return _arithmetic(a, operator, b)
         case Sequence(a_items), Sequence(b_items) if isinstance(operator, ast.Add):
             return Sequence((*a_items, *b_items))
+        case ((Sequence() | Elements()), (Sequence() | Elements())) if isinstance(operator, ast.Add):
+            return Elements(one_of([*held(left), *held(right)]))
+        case ((Sequence() | Elements()), Constant(int() as times)) if isinstance(operator, ast.Mult):
+            return _repeated(left, times)
+        case Constant(int() as times), (Sequence() | Elements()) if isinstance(operator, ast.Mult):
+            return _repeated(right, times)
+        case Sequence() | Elements(), _ if isinstance(operator, ast.Mult) and held(left):
+            return Elements(one_of(held(left)))
+        case Mapping(), Mapping() if isinstance(operator, ast.BitOr):
+            return _united(left, right)
         case Host(), (Host() | Constant()):
             return Host()
         case Constant(), Host():
             return Host()
         case _:
             return UNKNOWN
+
+
+def _repeated(value: Sequence | Elements, times: int) -> Value:
+    if isinstance(value, Sequence) and 0 <= times * len(value.items) <= _MOST_ITEMS:
+        return Sequence(value.items * times)
+    return Elements(one_of(held(value))) if held(value) else value
+
+
+def _united(left: Mapping, right: Mapping) -> Value:
+    """`left | right`."""
+    if right.rest is None:
+        return Mapping(tuple({**dict(left.items), **dict(right.items)}.items()), left.rest, factory=left.factory)
+    rest = right.rest if left.rest is None else one_of([left.rest, right.rest])
+    known = {key: one_of([item, right.rest]) for key, item in left.items}
+    return Mapping(tuple({**known, **dict(right.items)}.items()), rest, factory=left.factory)
 
 
 def _arithmetic(a: int, operator: ast.operator, b: int) -> Value:
@@ -163,7 +193,7 @@ def _decide(left: Constant, operator: ast.cmpop, right: Constant) -> Value:
 
 
 def _decided(a: Hashable, operator: ast.cmpop, b: Hashable) -> bool | None:
-    singleton = a is None or b is None or isinstance(a, bool)
+    singleton = a is None or b is None or isinstance(a, bool | Member)
     match operator:
         case ast.Eq():
             return a == b

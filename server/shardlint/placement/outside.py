@@ -13,6 +13,7 @@ from shardlint.placement.functions import run_body
 from shardlint.placement.lattice import alternatives, joined, one_of
 from shardlint.placement.machine import Machine
 from shardlint.placement.modules import Module
+from shardlint.placement.objects import typical
 from shardlint.placement.state import State
 from shardlint.syntax.scopes import FunctionNode, parameters
 
@@ -123,11 +124,3 @@ class Outside:
                 for definition in owner.order():
                     if definition.keep(one.items):
                         self._news[definition] = self._news.get(definition, 0) + 1
-
-
-def typical(definition: Definition, key: Hashable) -> Instance:
-    """An object of the class as it comes from elsewhere: with what such objects were seen to hold."""
-    held: dict[str, Value] = {}
-    for one in definition.order():
-        held = {**one.held, **held}
-    return Instance(definition, tuple(held.items()), frozenset({key}))

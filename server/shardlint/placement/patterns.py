@@ -20,7 +20,9 @@ from shardlint.placement.frame import Frame
 from shardlint.placement.guards import instance
 from shardlint.placement.lattice import alternatives
 from shardlint.placement.machine import Machine
+from shardlint.placement.merging import merge_all
 from shardlint.placement.operators import compare
+from shardlint.placement.state import State
 from shardlint.placement.subscripts import entry
 
 _TYPES = {
@@ -43,8 +45,7 @@ def matched(pattern: ast.pattern, value: Value, frame: Frame, machine: Machine) 
             _bind(name, value, frame)
             return fits
         case ast.MatchOr(patterns=patterns):
-            answers = [matched(one, value, frame, machine) for one in patterns]
-            return True if True in answers else False if all(one is False for one in answers) else None
+            return _first(patterns, value, frame, machine)
         case ast.MatchValue(value=node):
             return _truth(compare(value, ast.Eq(), machine.evaluate(node, frame), machine.target))
         case ast.MatchSingleton(value=constant):
@@ -70,6 +71,23 @@ def matched(pattern: ast.pattern, value: Value, frame: Frame, machine: Machine) 
             return True
         case _:
             return None
+
+
+def _first(patterns: list[ast.pattern], value: Value, frame: Frame, machine: Machine) -> bool | None:
+    """Bind what the first of the patterns binds that fits; where it is open whether one fits, it may be a later one."""
+    ends: list[State] = []
+    fits: bool | None = False
+    for pattern in patterns:
+        before = frame.state.copy()
+        fits = matched(pattern, value, frame, machine)
+        if fits is not False:
+            ends.append(frame.state)
+        frame.state = before
+        if fits:
+            break
+    certain = bool(ends) and fits is True
+    frame.state = merge_all(ends) or frame.state
+    return True if certain else None if ends else False
 
 
 def _bind(name: str | None, value: Value, frame: Frame) -> None:

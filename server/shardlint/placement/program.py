@@ -33,7 +33,8 @@ from shardlint.placement.lattice import each
 from shardlint.placement.loading import Loading
 from shardlint.placement.machine import Arguments, Event
 from shardlint.placement.modules import Module, Modules
-from shardlint.placement.outside import Outside, typical
+from shardlint.placement.objects import typical
+from shardlint.placement.outside import Outside
 from shardlint.placement.reach import Reaches
 from shardlint.placement.table import Table
 from shardlint.syntax.scopes import FunctionNode, Names, names_of
@@ -150,7 +151,11 @@ class _Program:
         return self._functions.run(function, arguments, node, frame, traced=traced)
 
     def definition(self, node: ast.ClassDef | ast.Call, name: str, frame: Frame) -> Definition:
-        return self._definitions.setdefault((node, frame), Definition(name, frame.place(node)))
+        known = self._definitions.get((node, frame))
+        if known is None:
+            known = self._definitions[node, frame] = Definition(name, frame.place(node))
+            frame.definitions.append(known)
+        return known
 
     def define(self, function: Function) -> None:
         self._defined.append(function)
@@ -200,6 +205,10 @@ class _Program:
             return one if meaning is None else meaning
 
         return each(value, of)
+
+    def as_of_now(self, value: Value, node: Node, frame: Frame) -> Value:
+        changes = isinstance(value, Symbol) and self._loading.changes(value.name)
+        return self.imported(value, node, frame) if changes else value
 
     def member(self, module: str, name: str, node: Node, frame: Frame) -> Value:
         return self._loading.member(module, name, node, frame)

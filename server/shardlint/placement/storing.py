@@ -21,7 +21,7 @@ from shardlint.placement.domain import (
 from shardlint.placement.frame import Frame
 from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import alternatives, copied, held, is_container, join, one_of
-from shardlint.placement.machine import Machine
+from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.mutation import change_ids
 from shardlint.placement.subscripts import sliced
 
@@ -73,6 +73,17 @@ def _stored(container: Container, index: Value, value: Value, target: ast.Subscr
             return replace(container, item=join(item, value))
         case Instance(), _:
             return container
+
+
+def default_item(owner: Value, index: Value, node: ast.Subscript, frame: Frame, machine: Machine) -> Value | None:
+    """What a dict with a factory makes for a key that it surely does not have, and keeps; None for any other."""
+    if not isinstance(owner, Mapping) or owner.factory is None or owner.rest is not None:
+        return None
+    if not isinstance(index, Constant) or any(key == index.value for key, _ in owner.items):
+        return None
+    made = machine.call(owner.factory, Arguments(), node, frame)
+    change_each(owner, node.value, lambda one: put(one, index, made) if isinstance(one, Mapping) else one, frame)
+    return made
 
 
 def put(container: Mapping, index: Value, value: Value) -> Mapping:

@@ -61,7 +61,9 @@ class Existence:
 
 @dataclass(frozen=True)
 class Table:
-    """All of it. Names given to the look-ups are canonical: see `canonical`."""
+    """All of it. Names given to the look-ups are canonical: see `canonical`. `given_on` are the libraries whose names other packages
+    import to give them on.
+    """
 
     aliases: Mapping[str, str]
     effects: Mapping[str, Effect]
@@ -69,6 +71,7 @@ class Table:
     attributes: Mapping[str, str]
     consumers: Mapping[str, Consumer]
     timeline: Mapping[str, Existence]
+    given_on: frozenset[str] = frozenset()
 
     def canonical(self, name: str) -> str:
         """The one name for what `name` reaches, following aliases of the name itself and of the module it lies in."""
@@ -87,7 +90,11 @@ class Table:
     def telling(self) -> frozenset[str]:
         """The last parts of all names in the table: an unknown name that ends in one may be a re-export of it."""
         known = (*self.effects, *self.consumers, *self.timeline)
-        return frozenset(name.rpartition(".")[2] for name in known if not name.startswith("jax.Array."))
+        return frozenset(
+            name.rpartition(".")[2]
+            for name in known
+            if name.partition(".")[0] in self.given_on and not name.startswith("jax.Array.")
+        )
 
     @cached_property
     def libraries(self) -> frozenset[str]:
@@ -199,6 +206,7 @@ def load() -> Table:
     }
     return Table(
         aliases=api["aliases"],
+        given_on=frozenset(api["given-on"]),
         effects=effects,
         namespaces=tuple(namespaces),
         attributes={name: row["reads"] for row in api["attribute"] for name in row["names"]},

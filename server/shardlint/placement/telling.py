@@ -18,18 +18,25 @@ from shardlint.placement.domain import (
     UNTOLD,
     Array,
     Capsule,
+    Class,
     Constant,
     Count,
     Device,
     Fact,
     Facts,
+    Function,
+    Instance,
+    Mesh,
     Method,
+    Namespace,
+    Partial,
     Sequence,
     Sharding,
     Subject,
     Symbol,
     Test,
     Told,
+    Transformed,
     Unknown,
     Value,
     Version,
@@ -150,6 +157,11 @@ def told_if(value: Value, truth: bool) -> dict[Subject, Told] | None:
         case Test(true, false):
             told = true if truth else false
             return None if any(_excluded(known, count) for (_, known), count in told) else dict(told)
+        case Mesh() | Sharding() | Function() | Class() | Partial() | Transformed() | Namespace() | Device():
+            return {} if truth else None
+        case Instance(definition) if not definition.is_open and definition.shape != "tuple":
+            may_be_false = definition.find("__bool__") is not None or definition.find("__len__") is not None
+            return {} if truth or may_be_false else None
         case _:
             return {}
 

@@ -6,12 +6,23 @@ from collections.abc import Callable, Mapping
 
 from shardlint.placement.devices import DEVICE_EFFECTS
 from shardlint.placement.domain import Value
-from shardlint.placement.effects import arrays, classes, contexts, loops, placing, program, transforms, trees
+from shardlint.placement.effects import (
+    arrays,
+    classes,
+    containers,
+    contexts,
+    loops,
+    placing,
+    program,
+    transforms,
+    trees,
+)
 from shardlint.placement.site import Site
 
 EFFECTS: Mapping[str, Callable[[Site], Value]] = {
     **DEVICE_EFFECTS,
     **classes.CLASS_EFFECTS,
+    **containers.CONTAINER_EFFECTS,
     "unknown": program.unknown,
     "instance": program.instance,
     "stop": program.stop,
@@ -26,6 +37,7 @@ EFFECTS: Mapping[str, Callable[[Site], Value]] = {
     "from-host": arrays.from_host,
     "same": arrays.same,
     "copy": arrays.copy,
+    "deep-copy": arrays.deep_copy,
     "import": arrays.import_,
     "one-shard": arrays.one_shard,
     "capsule": arrays.capsule,

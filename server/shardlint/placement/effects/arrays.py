@@ -21,7 +21,7 @@ from shardlint.placement.domain import (
     Sequence,
     Value,
 )
-from shardlint.placement.lattice import alternatives, copied, each, leaves, map_leaves
+from shardlint.placement.lattice import alternatives, copied, deeply_copied, each, leaves, map_leaves
 from shardlint.placement.machine import item_of
 from shardlint.placement.operators import combined
 from shardlint.placement.site import Site
@@ -102,6 +102,11 @@ def same(site: Site) -> Value:
 def copy(site: Site) -> Value:
     """A copy: another container with the same items, an array on the same devices."""
     return copied(same(site), site.machine.new_ids())
+
+
+def deep_copy(site: Site) -> Value:
+    """The same for all containers inside."""
+    return deeply_copied(same(site), site.machine.new_ids)
 
 
 def import_(site: Site) -> Value:

@@ -103,6 +103,14 @@ def partial_method(site: Site) -> Value:
     return Partial(Symbol("functools.partialmethod"), site.arguments.positional, tuple(site.arguments.keywords.items()))
 
 
+def namespace(site: Site) -> Value:
+    """`types.SimpleNamespace(**attributes)`: an object of a class of its own."""
+    if not isinstance(site.node, ast.Call):
+        return UNKNOWN
+    definition = site.machine.definition(site.node, "SimpleNamespace", site.frame)
+    return Instance(definition, tuple(site.arguments.keywords.items()), site.machine.new_ids())
+
+
 def import_module(site: Site) -> Value:
     """`importlib.import_module("name")`: as an `import` of that name."""
     name = site.argument(0, "name")
@@ -122,5 +130,6 @@ CLASS_EFFECTS: MappingType[str, Callable[[Site], Value]] = {
     "as-tuple": as_tuple,
     "computed-attribute": computed_attribute,
     "partial-method": partial_method,
+    "namespace": namespace,
     "import-module": import_module,
 }
