@@ -36,7 +36,7 @@ _CASES = (4, 7)
 
 @dataclass(frozen=True)
 class Grammar:
-    """grammar.toml. `absent` are the modules that are not installed: texts with them are not taken."""
+    """grammar.toml. `absent` are names of packages that are not installed: texts with them are not taken."""
 
     rules: Mapping[str, Rule]
     shared: Mapping[str, str]
@@ -64,13 +64,15 @@ class Unit:
 class Case:
     """One case: `groups` of definitions that do not need its variables, and its statements.
 
-    `constructs` are the named texts that it is made of. `inside` tells that its statements are the body of a function.
+    `constructs` are the texts of constructs that it is made of, by rule, construct and place in the grammar: `way.loop 2`. `parts`
+    are its other texts: `guard 3`. `inside` tells that its statements are the body of a function.
     """
 
     number: int
     groups: tuple[str, ...]
     body: str
     constructs: tuple[str, ...]
+    parts: tuple[str, ...]
     inside: bool
 
 
@@ -87,7 +89,7 @@ class Program:
 def load() -> Grammar:
     """The grammar that stands beside this file."""
     table: dict[str, Any] = tomllib.loads(Path(__file__).with_name("grammar.toml").read_text(encoding="utf-8"))
-    absent = frozenset(name for name in table.pop("optional") if importlib.util.find_spec(name) is None)
+    absent = frozenset(name for name, of in table.pop("optional").items() if importlib.util.find_spec(of) is None)
     known = {part: table.pop(part) for part in ("shared", "imports", "layouts", "styles")}
     return Grammar(table, **known, absent=absent)
 
@@ -139,8 +141,10 @@ def join(modules: Mapping[str, Sequence[Unit]], entry: str, wanted: tuple[Case, 
     files: dict[str, str] = {}
     owners: dict[str, list[int | None]] = {}
     for path, units in modules.items():
-        files[path] = "".join(f"{unit.text}\n\n" for unit in units if unit.text).rstrip("\n") + "\n"
-        owners[path] = [unit.case for unit in units if unit.text for _ in range(unit.text.count("\n") + 2)]
+        kept = [unit for unit in units if unit.text]
+        files[path] = "\n\n".join(unit.text for unit in kept) + "\n" if kept else ""
+        lines = [unit.case for unit in kept for _ in range(unit.text.count("\n") + 2)]
+        owners[path] = lines[:-1]
     return Program(files, entry, owners, wanted)
 
 
@@ -172,7 +176,8 @@ class Maker:
         self._names = 0
         self._flags = 0
         self._groups: list[str] = []
-        self._constructs: list[str] = []
+        self._constructs: dict[str, None] = {}
+        self._parts: dict[str, None] = {}
 
     def case(self) -> Case:
         """A case out of any constructs."""
@@ -183,11 +188,11 @@ class Maker:
 
     def case_of(self, text: str, construct: str, inside: bool) -> Case:
         """A case out of a text that has one construct."""
-        self._constructs.append(construct)
+        self._constructs[construct] = None
         return self._finished(self.expand(text), inside)
 
     def _finished(self, body: str, inside: bool) -> Case:
-        return Case(self._number, tuple(self._groups), body, tuple(dict.fromkeys(self._constructs)), inside)
+        return Case(self._number, tuple(self._groups), body, tuple(self._constructs), tuple(self._parts), inside)
 
     def make(self, rule: str, argument: str | None, depth: int) -> str:
         """One text of a rule with all its parts made; definitions that it brings are kept for the case."""
@@ -222,12 +227,14 @@ class Maker:
             if self._simplest and rule == "any":
                 return self.random.choice(usable[:2])
             first = depth > _DEEPEST or (self._simplest and rule not in _DECIDING)
-            return usable[0] if first else self.random.choice(usable)
+            text = usable[0] if first else self.random.choice(usable)
+            self._parts[f"{rule} {texts.index(text)}"] = None
+            return text
         kinds = {kind: [text for text in list_ if self.usable(text)] for kind, list_ in texts.items()}
         kind = self.random.choice([kind for kind, list_ in kinds.items() if list_])
-        number = self.random.randrange(len(kinds[kind]))
-        self._constructs.append(f"{rule}.{kind}")
-        return kinds[kind][number]
+        text = self.random.choice(kinds[kind])
+        self._constructs[f"{rule}.{kind} {texts[kind].index(text)}"] = None
+        return text
 
     def usable(self, text: str) -> bool:
         """Whether all that the text imports is installed."""

@@ -1,6 +1,6 @@
 """Findings against what really happens: `python tests/oracle/measure.py --programs 100 --workspaces 60 --seed 0 [--show N]`.
 
-`--sweep` takes every construct once instead, as simple as can be, in one file and (with `--workspaces`) in several.
+`--sweep` takes instead every construct once, as simple as can be, and (with `--workspaces`) every style of import.
 
 Makes random programs and workspaces, runs them on real JAX on every path, checks them, and prints recall and precision by sink and
 by construct, over the hand-offs that shipped rules cover. A finding on a hand-off that never fails is a false alarm; no finding on
@@ -11,8 +11,9 @@ not count.
 from __future__ import annotations
 
 import argparse
+import contextlib
+import io
 import json
-import subprocess
 import sys
 import tempfile
 from collections.abc import Iterator, Mapping, Sequence
@@ -21,13 +22,14 @@ from pathlib import Path
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from generate import Program, one_file, program
+from generate import Program, program
 from generate import load as load_grammar
 from label import Outcome, label
-from spread import over_modules, workspace
-from sweep import every
+from spread import workspace
+from sweep import constructs, styles
 
 from shardlint.check import Snapshot, check
+from shardlint.cli.commands import run
 from shardlint.model import Target
 from shardlint.records.catalogue import Catalogue, load
 from shardlint.text import Text
@@ -82,13 +84,6 @@ def at_random(seeds: Sequence[int], several: bool) -> dict[str, Program]:
     return {f"seed {seed}": program(seed, grammar) for seed in seeds}
 
 
-def swept(several: bool) -> dict[str, Program]:
-    """Every construct once."""
-    grammar = load_grammar()
-    make = over_modules if several else one_file
-    return {cases[0].constructs[0]: make(cases, seed, grammar) for seed, cases in enumerate(every(grammar))}
-
-
 def flagged(made: Program, version: str, catalogue: Catalogue) -> set[tuple[str, int]]:
     """The lines (from 1) with a finding of the measured rules, of a program in one file."""
     text = Text(made.files[made.entry])
@@ -108,11 +103,11 @@ def flagged_folder(made: Program, version: str) -> set[tuple[str, int]]:
             (folder / path).parent.mkdir(parents=True, exist_ok=True)
             (folder / path).write_text(text, encoding="utf-8")
         options = ["--output-format", "json", "--no-jedi", "--jax-version", version]
-        command = [sys.executable, "-m", "shardlint", "check", ".", *options]
-        done = subprocess.run(command, cwd=folder, stdout=subprocess.PIPE, check=False)
-        if done.returncode not in _FOUND_SOMETHING:
-            raise RuntimeError(f"shardlint check ended with {done.returncode}")
-        rows = [row for row in json.loads(done.stdout) if row["code"] in RULES]
+        with contextlib.redirect_stdout(io.StringIO()) as printed:
+            code = run(["check", str(folder), *options])
+        if code not in _FOUND_SOMETHING:
+            raise RuntimeError(f"shardlint check ended with {code}")
+        rows = [row for row in json.loads(printed.getvalue()) if row["code"] in RULES]
         return {((folder / row["path"]).resolve().relative_to(folder).as_posix(), row["line"]) for row in rows}
 
 
@@ -137,20 +132,25 @@ def _compare(name: str, made: Program, outcome: Outcome, found: set[tuple[str, i
             continue
         hit, true = (path, line) in found, (path, line) in bad
         told = f"{name} case {number} {path}:{line}: {lines[path][line - 1].strip()}"
-        told += f"   [{', '.join(cases[number].constructs)}]"
+        told += f"   [{', '.join((*cases[number].constructs, *cases[number].parts))}]"
         if not hit:
             score.missed.append(told)
         if not true:
             score.false.append(told)
-        constructs = cases[number].constructs
-        one = len(constructs) <= 2
-        rows = [score.constructs.setdefault(construct, Tally()) for construct in constructs]
+        used = dict.fromkeys(_without_place(construct) for construct in cases[number].constructs)
+        one = len(used) <= 2
+        rows = [score.constructs.setdefault(construct, Tally()) for construct in used]
         for tally in (score.total, score.sinks.setdefault(sinks.get((path, line), "never run"), Tally()), *rows):
             tally.bad += true
             tally.found += true and hit
             tally.false += not true
             tally.alone_bad += true and one
             tally.alone_found += true and hit and one
+
+
+def _without_place(construct: str) -> str:
+    name, _, place = construct.rpartition(" ")
+    return name if place.isdigit() else construct
 
 
 def report(score: Score, most: int) -> Iterator[str]:
@@ -176,7 +176,7 @@ def main() -> int:
     parser.add_argument("--workspaces", type=int, default=0, help="how many programs of several modules")
     parser.add_argument("--seed", type=int, default=0, help="the seed of the first of each; the others follow it")
     parser.add_argument("--show", type=int, default=20, help="how many of each kind to list")
-    parser.add_argument("--sweep", action="store_true", help="every construct once instead of random programs")
+    parser.add_argument("--sweep", action="store_true", help="each construct and each style of import once")
     arguments = parser.parse_args()
     import jax
 
@@ -184,9 +184,11 @@ def main() -> int:
     for several, count in ((False, arguments.programs), (True, arguments.workspaces)):
         if count:
             seeds = range(arguments.seed, arguments.seed + count)
-            programs = swept(several) if arguments.sweep else at_random(seeds, several)
+            programs = at_random(seeds, several)
+            if arguments.sweep:
+                programs = styles(load_grammar()) if several else constructs(load_grammar())
             score = measure(programs, jax.__version__, load())
-            which = "every construct" if arguments.sweep else f"seeds {seeds[0]} to {seeds[-1]}"
+            which = "swept" if arguments.sweep else f"seeds {seeds[0]} to {seeds[-1]}"
             print(f"{'workspaces' if several else 'programs'}, {which}")
             print(*report(score, arguments.show), sep="\n")
             alarms += score.total.false

@@ -7,11 +7,14 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator, Mapping
+from dataclasses import replace
 
-from generate import Case, Grammar, Maker
+from generate import Case, Grammar, Maker, Program, one_file
+from spread import over_modules
 
 _VALUES = ("MANY", "ONE")
 _TRIES = 4
+_MOSTLY = 30
 _PROGRAMS = {
     "one": "@x = $\n@r = np.from_dlpack(@x)",
     "many": "@x = $\n@r = np.from_dlpack(@x)",
@@ -40,6 +43,36 @@ _PROGRAMS = {
 _GIVEN = frozenset({"same", "gather", "scatter", "way"})
 
 
+_IMPORTED = (
+    "bridge.function 0",
+    "bridge.method 0",
+    "way.inheritance 0",
+    "way.function 0",
+    "way.global 1",
+    "block.bridge-callers 0",
+    "block.module-state 1",
+)
+"""What is imported in every style: bridges, classes, one to inherit from, functions that return, one with state."""
+
+
+def constructs(grammar: Grammar) -> dict[str, Program]:
+    """Every text in a program of one file."""
+    return {cases[0].constructs[0]: one_file(cases, seed, grammar) for seed, cases in enumerate(every(grammar))}
+
+
+def styles(grammar: Grammar) -> dict[str, Program]:
+    """Every style of import in every layout of a workspace that it fits, mostly."""
+    chosen = [case for name in _IMPORTED for case in _named(name, grammar)]
+    made: dict[str, Program] = {}
+    for style in grammar.styles:
+        for seed, layout in enumerate(grammar.layouts):
+            narrow = replace(grammar, layouts=[layout], styles=[*[style] * _MOSTLY, grammar.styles[0]])
+            program = over_modules(tuple(chosen), seed, narrow)
+            if any(used.endswith(style["name"]) for case in program.cases for used in case.constructs):
+                made[f"{style['name']} {seed}"] = program
+    return made
+
+
 def every(grammar: Grammar) -> Iterator[tuple[Case, ...]]:
     """The cases of one text each: with an array on many devices and with one on a single device, a block several times."""
     for rule in _PROGRAMS:
@@ -52,9 +85,18 @@ def every(grammar: Grammar) -> Iterator[tuple[Case, ...]]:
                     yield made
 
 
-def _cases(rule: str, name: str, text: str, grammar: Grammar) -> Iterator[Case]:
+def _named(name: str, grammar: Grammar) -> Iterator[Case]:
+    """The cases of one construct, with numbers that no other construct of _IMPORTED has."""
+    rule, _, rest = name.partition(".")
+    kind, _, place = rest.rpartition(" ")
+    table = grammar.rules[rule]
+    assert isinstance(table, Mapping)
+    yield from _cases(rule, name, table[kind][int(place)].strip("\n"), grammar, _TRIES * _IMPORTED.index(name))
+
+
+def _cases(rule: str, name: str, text: str, grammar: Grammar, first: int = 0) -> Iterator[Case]:
     for number in range(_TRIES if "block" in rule else len(_VALUES)):
-        maker = Maker(random.Random(f"{name}:{number}"), grammar, number, simplest=True)
+        maker = Maker(random.Random(f"{name}:{number}"), grammar, first + number, simplest=True)
         if not maker.usable(text):
             return
         *groups, body = text.split("\n---\n")
