@@ -13,7 +13,7 @@ from generate import Case, Grammar, Maker, Program, one_file
 from spread import over_modules
 
 _VALUES = ("MANY", "ONE")
-_TRIES = 4
+_TRIES = 6
 _MOSTLY = 30
 _PROGRAMS = {
     "one": "@x = $\n@r = np.from_dlpack(@x)",
