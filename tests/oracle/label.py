@@ -7,6 +7,7 @@ program are imported out of memory, anew for every path.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
 import builtins
@@ -204,7 +205,14 @@ class _Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
 
     def exec_module(self, module: ModuleType) -> None:
         path = self.paths[module.__name__]
-        exec(compile(self.trees[path], _PROGRAM + path, "exec"), module.__dict__)
+        self.run(path, self.trees[path].body, module)
+
+    def run(self, path: str, statements: list[ast.stmt], module: ModuleType) -> None:
+        """Run statements of a file as a part of it."""
+        first = self.trees[path].body[:1]
+        future = any(isinstance(one, ast.ImportFrom) and one.module == "__future__" for one in first)
+        flags = __future__.annotations.compiler_flag if future else 0
+        exec(compile(ast.Module(statements, []), _PROGRAM + path, "exec", flags, dont_inherit=True), module.__dict__)
 
     def forget(self) -> None:
         """Let the modules be imported anew."""
@@ -232,7 +240,7 @@ def _run(files: Mapping[str, str], entry: str) -> tuple[list[dict[str, Any]], di
         sys.modules["__main__"] = main
         for statement in modules.trees[entry].body:
             try:
-                exec(compile(ast.Module([statement], []), _PROGRAM + entry, "exec"), main.__dict__)
+                modules.run(entry, [statement], main)
             except SystemExit:
                 continue
             except Exception as error:

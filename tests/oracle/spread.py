@@ -14,6 +14,7 @@ _STAR = "import *"
 _IN_CASE = 0.25
 _UPWARDS = 0.2
 _ELSEWHERE = 0.35
+_TYPES_ONLY = 0.5
 
 
 @dataclass
@@ -139,9 +140,12 @@ class _Spread:
         for home, names in homes.items():
             source = random.Random(f"{self._seed}:{unit.case}:{index}:{home}")
             in_function = home > index or (unit.text.startswith("def case_") and source.random() < _IN_CASE)
-            style = source.choice(
-                [style for style in self._grammar.styles if self._fits(style, index, home, in_function)]
-            )
+            only_annotations = not in_function and all(_only_annotates(name, text) for name in names)
+            usable = [
+                one for one in self._grammar.styles if self._fits(one, index, home, in_function, only_annotations)
+            ]
+            special = [one for one in usable if one.get("needs") == "annotations"]
+            style = source.choice(special if special and source.random() < _TYPES_ONLY else usable)
             words = self._words(index, home)
             line = style["line"].format_map({**words, "names": ", ".join(self._named(style, name) for name in names)})
             if in_function:
@@ -179,13 +183,15 @@ class _Spread:
             "up": _relative(module.package, tuple(package.split("."))),
         }
 
-    def _fits(self, style: Mapping[str, str], index: int, home: int, in_function: bool) -> bool:
+    def _fits(self, style: Mapping[str, str], index: int, home: int, in_function: bool, only_annotations: bool) -> bool:
         if in_function and _STAR in style["line"]:
             return False
         module, other = self.modules[index], self.modules[home]
         same = bool(module.package) and module.package[0] == other.name.split(".")[0]
         is_package = other.path.endswith("__init__.py")
         needs = style.get("needs", "")
+        if needs == "annotations":
+            return only_annotations
         if needs == "relative":
             return same
         if needs == "relative package":
@@ -203,6 +209,11 @@ def _relative(package: Sequence[str], target: Sequence[str]) -> str:
     while common < min(len(package), len(target)) and package[common] == target[common]:
         common += 1
     return "." * (len(package) - common + 1) + ".".join(target[common:])
+
+
+def _only_annotates(name: str, text: str) -> bool:
+    annotation = re.compile(rf'(?<=[:>]) (?:\w+\[)?"?{name}\b')
+    return not re.search(rf"\b{name}\b", annotation.sub("", text))
 
 
 def _into_functions(text: str, lines: Sequence[str]) -> str:
