@@ -12,9 +12,10 @@ import pytest
 
 sys.path.insert(0, str(Path(__file__).parent))
 
-from generate import Program, load, program
+from generate import Program, load, one_file, program
 from label import label
-from spread import workspace
+from spread import over_modules, workspace
+from sweep import every
 
 SEEDS = range(12)
 
@@ -45,6 +46,14 @@ def test_one_case_alone_has_the_text_that_it_has_among_others():
     whole = program(3, load())
     for case in whole.cases:
         assert program(3, load(), case.number).cases == (case,)
+
+
+def test_every_construct_stands_in_one_file_and_in_a_workspace():
+    grammar = load()
+    for seed, cases in enumerate(every(grammar)):
+        for made in (one_file(cases, seed, grammar), over_modules(cases, seed, grammar)):
+            for text in made.files.values():
+                ast.parse(text)
 
 
 @pytest.mark.jax
