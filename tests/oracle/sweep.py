@@ -12,7 +12,12 @@ from dataclasses import replace
 from generate import Case, Grammar, Maker, Program, one_file
 from spread import over_modules
 
-_VALUES = ("MANY", "ONE")
+_VALUES = {
+    "MANY": "ONE",
+    "ONE": "MANY",
+    'jax.device_put(np.ones(16), NamedSharding(Mesh(jax.devices(), ("d",)), P()))': "ONE",
+}
+"""On eight devices, on one, on as many as there are; each with what it is to be told from."""
 _TRIES = 6
 _MOSTLY = 30
 _PROGRAMS = {
@@ -27,18 +32,18 @@ _PROGRAMS = {
     "gather": "@x = $\n@r = np.from_dlpack(@x)",
     "scatter": "@x = $\n@r = np.from_dlpack(@x)",
     "way": "@x = $\n@r = np.from_dlpack(@x)",
-    "guard": "@x = VALUE\nif $:\n    @r = np.from_dlpack(@x)\nelse:\n    @s = np.from_dlpack(@x)",
-    "no-guard": "@x = VALUE\nif $:\n    @r = np.from_dlpack(@x)",
+    "guard": "@x = %VALUE%\nif $:\n    @r = np.from_dlpack(@x)\nelse:\n    @s = np.from_dlpack(@x)",
+    "no-guard": "@x = %VALUE%\nif $:\n    @r = np.from_dlpack(@x)",
     "replicated-guard": "@x = jax.device_put(np.ones(16), REPLICATED)\nif $:\n    @r = np.from_dlpack(@x)",
-    "known": "if $:\n    @x = MANY\nelse:\n    @x = ONE\n@r = np.from_dlpack(@x)",
-    "plain-sink": "@x = VALUE\n@r = $",
-    "function": "@x = VALUE\n@r = $(@x)",
-    "bridge": "@x = VALUE\n@r = $",
+    "known": "if $:\n    @x = %VALUE%\nelse:\n    @x = %OTHER%\n@r = np.from_dlpack(@x)",
+    "plain-sink": "@x = %VALUE%\n@r = $",
+    "function": "@x = %VALUE%\n@r = $(@x)",
+    "bridge": "@x = %VALUE%\n@r = $",
     "block": "$",
     "module-block": "$",
     "function-block": "$",
 }
-"""What a text of each rule is put into. VALUE and, in the text, `$` stand for the value."""
+"""What a text of each rule is put into. %VALUE% and, in the text, `$` stand for the value, %OTHER% for another one."""
 
 _GIVEN = frozenset({"same", "gather", "scatter", "way"})
 
@@ -74,7 +79,7 @@ def styles(grammar: Grammar) -> dict[str, Program]:
 
 
 def every(grammar: Grammar) -> Iterator[tuple[Case, ...]]:
-    """The cases of one text each: with an array on many devices and with one on a single device, a block several times."""
+    """The cases of one text each: with an array of each sort, a block several times."""
     for rule in _PROGRAMS:
         table = grammar.rules[rule]
         kinds = table.items() if isinstance(table, Mapping) else (("", table),)
@@ -100,7 +105,8 @@ def _cases(rule: str, name: str, text: str, grammar: Grammar, first: int = 0) ->
         if not maker.usable(text):
             return
         *groups, body = text.split("\n---\n")
-        value = _VALUES[number % len(_VALUES)]
+        value, other = list(_VALUES.items())[number % len(_VALUES)]
         body = body.replace("$", value if rule in _GIVEN else "@x")
-        whole = "\n---\n".join((*groups, _PROGRAMS[rule].replace("$", body).replace("VALUE", value)))
+        whole = "\n---\n".join((*groups, _PROGRAMS[rule].replace("$", body)))
+        whole = whole.replace("%VALUE%", value).replace("%OTHER%", other)
         yield maker.case_of(whole, name, inside=rule == "function-block" or (rule == "block" and number % 2 == 1))
