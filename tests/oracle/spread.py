@@ -140,7 +140,7 @@ class _Spread:
         for home, names in homes.items():
             source = random.Random(f"{self._seed}:{unit.case}:{index}:{home}")
             in_function = home > index or (unit.text.startswith("def case_") and source.random() < _IN_CASE)
-            only_annotations = not in_function and all(_only_annotates(name, text) for name in names)
+            only_annotations = not in_function and all(only_annotates(name, text) for name in names)
             usable = [
                 one for one in self._grammar.styles if self._fits(one, index, home, in_function, only_annotations)
             ]
@@ -211,8 +211,9 @@ def _relative(package: Sequence[str], target: Sequence[str]) -> str:
     return "." * (len(package) - common + 1) + ".".join(target[common:])
 
 
-def _only_annotates(name: str, text: str) -> bool:
-    annotation = re.compile(rf'(?<=[:>]) (?:\w+\[)?"?{name}\b')
+def only_annotates(name: str, text: str) -> bool:
+    """Whether the text names it in annotations and nowhere else."""
+    annotation = re.compile(rf'(?:\b(?!lambda\b)\w+:|->) (?:\w+\[)?"?{name}\b')
     return not re.search(rf"\b{name}\b", annotation.sub("", text))
 
 

@@ -14,7 +14,7 @@ sys.path.insert(0, str(Path(__file__).parent))
 
 from generate import Program, load, one_file, program
 from label import label
-from spread import over_modules, workspace
+from spread import only_annotates, over_modules, workspace
 from sweep import every
 
 SEEDS = range(12)
@@ -54,6 +54,12 @@ def test_every_construct_stands_in_one_file_and_in_a_workspace():
         for made in (one_file(cases, seed, grammar), over_modules(cases, seed, grammar)):
             for text in made.files.values():
                 ast.parse(text)
+
+
+def test_only_what_annotates_is_imported_for_type_checkers_alone():
+    assert only_annotates("Box", "def read(box: Box, boxes: list[Box]) -> Box:\n    return box")
+    for text in ("Box(3)", "{'a': Box}", "lambda: Box", "def read(box: Box = Box):"):
+        assert not only_annotates("Box", text)
 
 
 @pytest.mark.jax
