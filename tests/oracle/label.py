@@ -1,14 +1,19 @@
 """What the hand-offs of programs really do: each program is run on real JAX with eight forced CPU devices, on several paths.
 
 `label(programs)` starts one child process for all of them. In the child every consumer that a program names is wrapped when the
-name is read (an edit of its syntax tree), so that each hand-off is seen and a failing one does not end the program: it gives an
-empty array, unless a handler around it names the exception, which then is raised as it would be.
+name is read or imported (an edit of its syntax tree), so that each hand-off is seen and a failing one does not end the program:
+it gives an empty array, unless a handler around it names the exception, which then is raised as it would be. The modules of a
+program are imported out of memory, anew for every path.
 """
 
 from __future__ import annotations
+import __future__
 
 import ast
+import builtins
 import contextlib
+import importlib.abc
+import importlib.util
 import io
 import json
 import os
@@ -17,15 +22,17 @@ import subprocess
 import sys
 import tempfile
 import warnings
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from importlib.machinery import ModuleSpec
 from pathlib import Path
-from types import FrameType
+from types import FrameType, ModuleType
 from typing import Any
 
 DEVICES = 8
 _FLAG = re.compile(r"flag\((\d+)\)")
-_PROGRAM = "<program>"
+_PROGRAM = "<program>/"
+_ROOT = "src/"
 _FUNCTIONS = frozenset(
     {"from_dlpack", "as_tensor", "tensor", "frombuffer", "__dlpack__", "__dlpack_device__", "unsafe_buffer_pointer"}
 )
@@ -39,6 +46,7 @@ _REFUSED = (BufferError, AttributeError, RuntimeError)
 class Label:
     """What was seen on one line (from 1): how often a hand-off passed, failed, and failed in the hands of a handler."""
 
+    path: str
     line: int
     sink: str
     passed: int
@@ -48,17 +56,20 @@ class Label:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The labels of one program, by line. `broken` tells the error that ended it, which its maker did not mean."""
+    """The labels of one program. `broken` tells the errors, by the line of the entry, which its maker did not mean."""
 
     labels: tuple[Label, ...]
-    broken: str | None
+    broken: Mapping[int, str]
 
 
-def label(programs: Sequence[str], limit: float) -> list[Outcome]:
-    """Run the programs in a child process, `limit` seconds for all. Raises `CalledProcessError` or `TimeoutExpired`."""
+def label(programs: Sequence[tuple[Mapping[str, str], str]], limit: float) -> list[Outcome]:
+    """Run programs, each its files by path and the path to start with, in a child process, `limit` seconds for all.
+
+    Raises `CalledProcessError` or `TimeoutExpired`.
+    """
     with tempfile.TemporaryDirectory(prefix="shardlint-oracle-") as folder:
         jobs = Path(folder) / "jobs.json"
-        jobs.write_text(json.dumps(list(programs)), encoding="utf-8")
+        jobs.write_text(json.dumps([[dict(files), entry] for files, entry in programs]), encoding="utf-8")
         kept = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "XLA_"))}
         flags = f"--xla_force_host_platform_device_count={DEVICES}"
         done = subprocess.run(
@@ -69,14 +80,18 @@ def label(programs: Sequence[str], limit: float) -> list[Outcome]:
             timeout=limit,
             check=True,
         )
-    return [Outcome(tuple(Label(**row) for row in rows), broken) for rows, broken in json.loads(done.stdout)]
+    answers = json.loads(done.stdout)
+    return [
+        Outcome(tuple(Label(**row) for row in rows), {int(line): why for line, why in broken.items()})
+        for rows, broken in answers
+    ]
 
 
 class Watch:
     """The hand-offs of one program as they happen, and the handlers that are open."""
 
     def __init__(self) -> None:
-        self.seen: dict[int, dict[str, Any]] = {}
+        self.seen: dict[tuple[str, int], dict[str, Any]] = {}
         self._open: list[tuple[type[BaseException], ...]] = []
 
     def function(self, consumer: Callable[..., Any], name: str) -> Callable[..., Any]:
@@ -102,10 +117,12 @@ class Watch:
             self._open.remove(flat)
 
     def _observe(self, hand_over: Callable[[], Any], name: str, frame: FrameType | None) -> Any:
-        while frame is not None and frame.f_code.co_filename != _PROGRAM:
+        while frame is not None and not frame.f_code.co_filename.startswith(_PROGRAM):
             frame = frame.f_back
+        path = frame.f_code.co_filename.removeprefix(_PROGRAM) if frame is not None else ""
         line = frame.f_lineno if frame is not None else 0
-        row = self.seen.setdefault(line, {"line": line, "sink": name, "passed": 0, "failed": 0, "handled": 0})
+        new = {"path": path, "line": line, "sink": name, "passed": 0, "failed": 0, "handled": 0}
+        row = self.seen.setdefault((path, line), new)
         try:
             value = hand_over()
         except Exception as error:
@@ -152,6 +169,15 @@ class _Wrap(ast.NodeTransformer):
             return self._call("function", node, node, ast.Constant(node.id))
         return node
 
+    def visit_ImportFrom(self, node: ast.ImportFrom) -> list[ast.stmt]:
+        made: list[ast.stmt] = [node]
+        for alias in node.names:
+            if alias.name in _FUNCTIONS:
+                name = alias.asname or alias.name
+                call = self._call("function", node, ast.Name(name, ast.Load()), ast.Constant(alias.name))
+                made.append(ast.copy_location(ast.Assign([ast.Name(name, ast.Store())], call), node))
+        return made
+
     def visit_Try(self, node: ast.Try) -> ast.stmt:
         self.generic_visit(node)
         kinds = [handler.type or ast.Name("BaseException", ast.Load()) for handler in node.handlers]
@@ -173,33 +199,75 @@ class _Wrap(ast.NodeTransformer):
         return ast.copy_location(ast.Call(function, list(arguments), []), where)
 
 
-def _run(source: str) -> tuple[list[dict[str, Any]], str | None]:
+class _Modules(importlib.abc.MetaPathFinder, importlib.abc.Loader):
+    """Imports the modules of one program."""
+
+    def __init__(self, files: Mapping[str, str]) -> None:
+        self.trees = {path: ast.fix_missing_locations(_Wrap().visit(ast.parse(text))) for path, text in files.items()}
+        self.paths = {_module_name(path): path for path in files}
+
+    def find_spec(self, fullname: str, path: object, target: ModuleType | None = None) -> ModuleSpec | None:
+        if fullname not in self.paths:
+            return None
+        is_package = self.paths[fullname].endswith("__init__.py")
+        return importlib.util.spec_from_loader(fullname, self, is_package=is_package)
+
+    def exec_module(self, module: ModuleType) -> None:
+        path = self.paths[module.__name__]
+        self.run(path, self.trees[path].body, module)
+
+    def run(self, path: str, statements: list[ast.stmt], module: ModuleType) -> None:
+        """Run statements of a file as a part of it."""
+        first = self.trees[path].body[:1]
+        future = any(isinstance(one, ast.ImportFrom) and one.module == "__future__" for one in first)
+        flags = __future__.annotations.compiler_flag if future else 0
+        exec(compile(ast.Module(statements, []), _PROGRAM + path, "exec", flags, dont_inherit=True), module.__dict__)
+
+    def forget(self) -> None:
+        """Let the modules be imported anew."""
+        for name in self.paths:
+            sys.modules.pop(name, None)
+
+
+def _module_name(path: str) -> str:
+    return path.removeprefix(_ROOT).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
+
+
+def _run(files: Mapping[str, str], entry: str) -> tuple[list[dict[str, Any]], dict[int, str]]:
     """One program on every assignment of its flags, in the order of its statements; what it meant to raise ends a statement."""
-    tree = ast.fix_missing_locations(_Wrap().visit(ast.parse(source)))
-    watch = Watch()
-    broken = None
-    used = sorted(set(_FLAG.findall(source)))
+    modules, watch = _Modules(files), Watch()
+    builtins.__dict__["__watch__"] = watch
+    sys.meta_path.insert(0, modules)
+    broken: dict[int, str] = {}
+    used = sorted({number for text in files.values() for number in _FLAG.findall(text)})
     for path in range(2 ** len(used)):
+        modules.forget()
         for place, number in enumerate(used):
             os.environ[f"FLAG{number}"] = str(path >> place & 1)
-        names: dict[str, Any] = {"__watch__": watch, "__name__": "__main__"}
-        for statement in tree.body:
+        main = ModuleType("__main__")
+        main.__package__ = _module_name(entry).rpartition(".")[0]
+        sys.modules["__main__"] = main
+        for statement in modules.trees[entry].body:
             try:
-                exec(compile(ast.Module([statement], []), _PROGRAM, "exec"), names)
+                modules.run(entry, [statement], main)
             except SystemExit:
                 continue
             except Exception as error:
                 if str(error) != "refused":
-                    broken = f"line {statement.lineno}: {type(error).__name__}: {str(error)[:300]}"
-    return [watch.seen[line] for line in sorted(watch.seen)], broken
+                    broken.setdefault(statement.lineno, f"{type(error).__name__}: {str(error)[:300]}")
+    sys.meta_path.remove(modules)
+    modules.forget()
+    return list(watch.seen.values()), broken
 
 
 def main() -> None:
     """The child: reads the programs, prints their labels."""
     warnings.simplefilter("ignore")
     programs = json.loads(Path(sys.argv[1]).read_text(encoding="utf-8"))
+    own = sys.modules["__main__"]
     with contextlib.redirect_stdout(io.StringIO()):
-        answers = [_run(source) for source in programs]
+        answers = [_run(files, entry) for files, entry in programs]
+    sys.modules["__main__"] = own
     sys.stdout.write(json.dumps(answers))
 
 
