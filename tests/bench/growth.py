@@ -46,7 +46,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(description=__doc__)
     parser.add_argument("shapes", nargs="*", metavar="SHAPE", help=", ".join(shape.name for shape in SHAPES))
     parser.add_argument("--limit", type=float, default=120.0, metavar="SECONDS")
-    parser.add_argument("--most", type=float, default=2.0, metavar="RATIO")
+    parser.add_argument("--most", type=float, default=3.0, metavar="RATIO")
     parser.add_argument("--measure", type=int, metavar="SIZE", help="check one program here and print what it took")
     arguments = parser.parse_args()
     if unknown := [name for name in arguments.shapes if name not in {shape.name for shape in SHAPES}]:

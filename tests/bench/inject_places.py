@@ -12,6 +12,7 @@ from functools import cached_property
 from inject_bugs import MARK, Pieces, bound_by
 
 _FUNCTIONS = (ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda)
+_CLOSED = ("Module", "Tuple", "Dict", "Enum", "Protocol", "Struct")
 Definition = ast.FunctionDef | ast.ClassDef
 Owner = ast.ClassDef | None
 
@@ -81,7 +82,7 @@ class Module:
         """The classes with an `__init__` of their own that runs to its end, and their other methods."""
         found: dict[ast.ClassDef, list[ast.FunctionDef]] = {}
         for owner, one in self.bodies:
-            if owner is not None and _has_self(one):
+            if owner is not None and _has_self(one) and _takes_attributes(owner):
                 found.setdefault(owner, []).append(one)
         return {
             owner: [one for one in methods if one.name != "__init__"]
@@ -100,7 +101,9 @@ class Module:
         if pieces.head:
             self._put(self._head, 1, pieces.head)
         if pieces.functions:
+            user = owner or into or self.tree.body[-1]  # what it may run in is not there before
             places = [self._start(node) for node in self.tree.body if self._stands_alone(node)]
+            places = [place for place in places if place <= self._start(user)]
             self._put(chance.choice(places), 2, pieces.functions.rstrip("\n") + "\n\n\n")
         if owner is not None:
             methods = [one for one in owner.body if isinstance(one, ast.FunctionDef) and self._stands_alone(one)]
@@ -214,6 +217,13 @@ def _read(node: ast.AST) -> list[str]:
 def _has_self(function: ast.FunctionDef) -> bool:
     first = [*function.args.posonlyargs, *function.args.args][:1]
     return bool(first) and first[0].arg == "self"
+
+
+def _takes_attributes(owner: ast.ClassDef) -> bool:
+    """Whether nothing is seen that forbids new attributes in `__init__`, as frozen classes and Equinox's modules do."""
+    bases = [base.attr if isinstance(base, ast.Attribute) else getattr(base, "id", "") for base in owner.bases]
+    slots = any(isinstance(node, ast.Name) and node.id == "__slots__" for node in ast.walk(owner))
+    return not owner.decorator_list and not slots and not any(name.endswith(_CLOSED) for name in bases)
 
 
 def _is_text(node: ast.stmt) -> bool:
