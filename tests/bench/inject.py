@@ -239,11 +239,14 @@ def told(
         if not hit:
             print(f"missed: {bug}\n    " + "; ".join(f"{path}:{line}" for path, line in sorted(guilty[bug.number])))
     print("; ".join(f"{kind} {hits[kind]} of {wanted[kind]}" for kind in KINDS if wanted[kind]))
-    far = [bug for bug in bugs if bug.there]
-    print(f"bridges in another module: {sum(bool(guilty[bug.number] & found) for bug in far)} of {len(far)}")
+    for name, some in (
+        ("shared functions in another module", [bug for bug in bugs if bug.there]),
+        ("ways through a class", [bug for bug in bugs if bug.here.needs_class]),
+    ):
+        print(f"of these {name}: {sum(bool(guilty[bug.number] & found) for bug in some)} of {len(some)}")
     known = {one for package in copies for one in _elsewhere(package, found, guilty, version)}
     for path, line in sorted(known):
-        print(f"found besides: {path}:{line}: {Path(path).read_text(encoding='utf-8').splitlines()[line - 1].strip()}")
+        print(f"found besides: {path}:{line}: {_line(path, line)}")
     rate = hits.total() / max(1, wanted.total())
     print(f"{hits.total()} of {wanted.total()} found ({rate:.0%}), {len(known)} lines besides")
     return 1 if rate < least or known else 0
@@ -271,7 +274,7 @@ def _elsewhere(package: Package, found: set[Place], guilty: dict[int, set[Place]
 
 
 def _line(path: str, line: int) -> str:
-    return Path(path).read_text(encoding="utf-8").splitlines()[line - 1].strip()
+    return Path(path).read_text(encoding="utf-8").split("\n")[line - 1].strip()
 
 
 def _read(path: Path) -> Module | None:

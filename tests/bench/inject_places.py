@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import io
 import random
 from collections import Counter
 from collections.abc import Iterable
@@ -31,7 +32,7 @@ class Module:
 
     @cached_property
     def _lines(self) -> list[str]:
-        return self.source.splitlines(keepends=True)
+        return list(io.StringIO(self.source))  # form feeds and the like end no line
 
     @cached_property
     def names(self) -> Counter[str]:
