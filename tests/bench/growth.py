@@ -1,10 +1,10 @@
 """How time and memory grow with a program: `python tests/bench/growth.py [SHAPE...] [--limit SECONDS] [--most RATIO]`.
 
-Programs of one shape and of growing size are written (`growth_shapes.py`), and each is checked in a process of its own. Prints for
-each the CPU time (the least of three, if it is short), that time for 1,000 lines, the peak memory above that of a process which has
-checked an empty file, and how many of the program's true bugs were found; then how much more time a unit of size takes in the
-largest program than in the smallest: 1 is linear growth. Returns 1 if that is above `--most` for any shape, or if a process took
-longer than `--limit` seconds or died.
+Programs of one shape and of growing size are written (`growth_shapes.py`), and each is checked in a process of its own; those of
+several modules by the command line. Prints for each the CPU time (the least of three, if it is short), that time for 1,000 lines,
+the peak memory above that of a process which has checked an empty file, and how many of the program's true bugs were found; then
+how much more time a unit of size takes in the largest program than in the smallest: 1 is linear growth. Returns 1 if that is above
+`--most` for any shape, or if a process took longer than `--limit` seconds or died.
 """
 
 from __future__ import annotations
@@ -14,8 +14,10 @@ import json
 import resource
 import subprocess
 import sys
+import tempfile
 import time
 from dataclasses import dataclass
+from pathlib import Path
 
 from growth_shapes import SHAPES, Shape
 
@@ -53,7 +55,8 @@ def main() -> int:
         parser.error(f"there is no shape {unknown[0]!r}")
     shapes = [shape for shape in SHAPES if not arguments.shapes or shape.name in arguments.shapes]
     if arguments.measure is not None:
-        print(json.dumps(measured(shapes[0].make(arguments.measure))))
+        made = shapes[0].make(arguments.measure)
+        print(json.dumps(measured(made) if isinstance(made, str) else measured_package(made)))
         return 0
     poor = [shape.name for shape in shapes if not grows_well(shape, arguments.limit, arguments.most)]
     print(
@@ -83,9 +86,42 @@ def measured(source: str) -> dict[str, object]:
     }
 
 
-def held() -> float:
+def measured_package(modules: dict[str, str]) -> dict[str, object]:
+    """Check modules by the command line, and take off what that needs for an empty one."""
+    with tempfile.TemporaryDirectory() as folder:
+        empty, package = Path(folder, "empty"), Path(folder, "package")
+        for place, texts in ((empty, {"empty.py": "import jax\n"}), (package, modules)):
+            place.mkdir()
+            for name, text in texts.items():
+                (place / name).write_text(text, encoding="utf-8")
+        start, before, _ = _commanded(empty)
+        seconds, memory, ended = _commanded(package)
+    loud = [row for row in json.loads(ended.stdout) if row["severity"] in ("error", "warning")]
+    told = [line for line in ended.stderr.splitlines() if "mistake in shardlint" in line]
+    return {
+        "lines": sum(text.count("\n") for text in modules.values()),
+        "seconds": seconds - start,
+        "megabytes": memory - before,
+        "found": len({(row["path"], row["line"]) for row in loud if "dlpack" in row["code"]}),
+        "problems": told[:3],
+    }
+
+
+def _commanded(folder: Path) -> tuple[float, float, subprocess.CompletedProcess[str]]:
+    """One run of the command line: its CPU time, and the most that any such run has held so far."""
+    options = ["--output-format", "json", "--no-jedi", "--jax-version", "0.10.2"]
+    before = resource.getrusage(resource.RUSAGE_CHILDREN)
+    ended = subprocess.run(
+        [sys.executable, "-m", "shardlint", "check", str(folder), *options], capture_output=True, text=True
+    )
+    after = resource.getrusage(resource.RUSAGE_CHILDREN)
+    seconds = after.ru_utime + after.ru_stime - before.ru_utime - before.ru_stime
+    return seconds, held(resource.RUSAGE_CHILDREN), ended
+
+
+def held(whose: int = resource.RUSAGE_SELF) -> float:
     """The most megabytes that this process has held."""
-    return resource.getrusage(resource.RUSAGE_SELF).ru_maxrss * _HELD.get(sys.platform, 1) / 1e6
+    return resource.getrusage(whose).ru_maxrss * _HELD.get(sys.platform, 1) / 1e6
 
 
 def grows_well(shape: Shape, limit: float, most: float) -> bool:

@@ -72,10 +72,12 @@ def step_{n}(state, count={n}):
 
 @dataclass(frozen=True, slots=True)
 class Shape:
-    """One kind of program: `make` writes one of a size, `bugs` tells how many lines of it are guilty."""
+    """One kind of program: `make` writes one of a size, `bugs` tells how many lines of it are guilty. A program of several
+    modules is a dict of their texts by name.
+    """
 
     name: str
-    make: Callable[[int], str]
+    make: Callable[[int], str | dict[str, str]]
     sizes: tuple[int, ...]
     bugs: Callable[[int], int]
 
@@ -212,6 +214,34 @@ def total(terms: int) -> str:
     return f"{HEAD}\n\nto_torch(\n    batch\n" + "".join(f"    + {n}\n" for n in range(terms)) + ")\n"
 
 
+def modules_in_a_chain(number: int) -> dict[str, str]:
+    """A package in which each module imports a function from the next, which hands the array on; the last one hands it over."""
+    links = {
+        f"m{n}.py": f"from package.m{n + 1} import f{n + 1}\n\n\ndef f{n}(x):\n    return f{n + 1}(x)\n"
+        for n in range(number)
+    }
+    last = f"import torch\n\n\ndef f{number}(x):\n    return torch.from_dlpack(x)\n"
+    return {
+        "__init__.py": "",
+        f"m{number}.py": last,
+        "main.py": f"{HEAD}\nfrom package.m0 import f0\n\nf0(batch)\n",
+        **links,
+    }
+
+
+def modules_with_one_bridge(number: int) -> dict[str, str]:
+    """A package of as many modules that all call a bridge in another one."""
+    users = {
+        f"m{n}.py": f"{HEAD}\nfrom package.bridge import export\n\n\ndef use_{n}():\n    return export(batch)\n"
+        for n in range(number)
+    }
+    return {
+        "__init__.py": "",
+        "bridge.py": "import torch\n\n\ndef export(x):\n    return torch.from_dlpack(x)\n",
+        **users,
+    }
+
+
 def one(_: int) -> int:
     return 1
 
@@ -247,4 +277,6 @@ SHAPES = (
     Shape("nested calls", nested_calls, (20, 40, 80), one),
     Shape("nested functions", nested_functions, (10, 20, 40), one),
     Shape("sum", total, (250, 500, 1_000, 2_000), one),
+    Shape("modules in a chain", modules_in_a_chain, (50, 100, 200, 400), one),
+    Shape("modules with one bridge", modules_with_one_bridge, (50, 100, 200, 400), one),
 )
