@@ -35,7 +35,7 @@ from inject_templates import FLOWS, KINDS, SINKS, SOURCES, Flow
 _LEFT_OUT = {"build", "dist", "_build", "site-packages", "node_modules"}
 _MOST_PACKAGES = 8
 _MODULES = range(5, 1_000)
-_TRIES = 200
+_TRIES = 100
 Place = tuple[str, int]
 
 
@@ -49,7 +49,7 @@ class Package:
 
     @property
     def files(self) -> list[Path]:
-        return [path for path in sorted(self.folder.rglob("*.py")) if not _LEFT_OUT & set(path.parts)]
+        return [path for path in sorted(self.folder.rglob("*.py")) if not _left_out(path.relative_to(self.folder))]
 
     def module(self, path: Path) -> Module | None:
         """The module, None if it does not parse or holds no function."""
@@ -100,8 +100,14 @@ def packages_in(folder: Path) -> Iterator[Path]:
         yield folder
         return
     for child in sorted(folder.iterdir()):
-        if child.is_dir() and child.name.isidentifier() and len(list(child.rglob("*.py"))) in _MODULES:
+        named = child.name.isidentifier() and not _left_out(Path(child.name))
+        if named and child.is_dir() and len(list(child.rglob("*.py"))) in _MODULES:
             yield child
+
+
+def _left_out(path: Path) -> bool:
+    """Whether the command line leaves out what lies below such a path."""
+    return any(part in _LEFT_OUT or part.startswith(".") for part in path.parts)
 
 
 def copied(original: Path, folder: Path) -> Package:
@@ -115,16 +121,16 @@ def copied(original: Path, folder: Path) -> Package:
 
 
 def inject(copies: Sequence[Package], number: int, chance: random.Random) -> list[Bug]:
-    """Put the bugs into the packages, by turns."""
+    """Put the bugs into the packages, by turns; one in which no place is found leaves its turn to the next."""
     bugs: list[Bug] = []
     for count, kind in enumerate(kinds(number, chance)):
-        for _ in range(_TRIES):
+        for turn in range(_TRIES * len(copies)):
             bug = drawn(count, kind, chance)
-            if put(bug, copies[count % len(copies)], chance):
+            if put(bug, copies[(count + turn // _TRIES) % len(copies)], chance):
                 bugs.append(bug)
                 break
         else:
-            print(f"no place for a bug of kind {kind} in {copies[count % len(copies)].original.name}")
+            print(f"no place for a bug of kind {kind}")
     return bugs
 
 
