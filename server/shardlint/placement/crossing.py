@@ -31,6 +31,8 @@ from shardlint.placement.state import EVERY_ARRAY
 from shardlint.placement.trace import Trace, traced
 from shardlint.syntax.tree import Node
 
+_MOST_COPIES = 32
+
 
 @dataclass(eq=False)
 class Crossing:
@@ -45,6 +47,8 @@ class Crossing:
     _ids: dict[Ids, Ids] = field(default_factory=dict[Ids, Ids])
     _made: dict[Hashable, Hashable] = field(default_factory=dict[Hashable, Hashable])
     _copies: dict[Hashable, Ids] = field(default_factory=dict[Hashable, Ids])
+    _any_other: Ids = frozenset()
+    _left: dict[Ids, Ids] = field(default_factory=dict[Ids, Ids])
     pattern: list[Ids] = field(default_factory=list[Ids])
     """The inner ids of the argument containers as they are met: which arguments are the same object."""
 
@@ -113,16 +117,23 @@ class Crossing:
 
     def outer_ids(self, ids: Ids, born: range) -> Ids:
         """The caller's ids for those of a summary."""
-        found: set[Hashable] = set()
-        for one in ids:
-            passed = next((outer for outer, inner in self._ids.items() if one in inner), None)
-            if passed is not None:
-                found |= passed
-            elif isinstance(one, int) and one in born:
-                found |= self._copies.setdefault(one, self.new_ids())
+        known = self._left.get(ids)
+        if known is None:
+            passed = [outer for outer, inner in self._ids.items() if not inner.isdisjoint(ids)]
+            made = sorted(one for one in ids if isinstance(one, int) and one in born)
+            kept = ids.difference(made, *(self._ids[outer] for outer in passed))
+            known = self._left[ids] = kept.union(*passed, *(self._copy(one) for one in made))
+        return known
+
+    def _copy(self, one: Hashable) -> Ids:
+        """The ids of a container that the call has made; of very many, all but the first may each be any of the others."""
+        if one not in self._copies:
+            if len(self._copies) < _MOST_COPIES:
+                self._copies[one] = self.new_ids()
             else:
-                found.add(one)
-        return frozenset(found)
+                self._any_other = self._any_other or self.new_ids() | self.new_ids()
+                self._copies[one] = self._any_other
+        return self._copies[one]
 
     def told(self, facts: dict[Hashable, Told]) -> dict[Subject, Told]:
         """Facts of a summary about what the caller passed in, as the caller knows it."""

@@ -28,7 +28,7 @@ _EXPECTING = frozenset({"raises", "assertRaises", "assertRaisesRegex", "assertRa
 
 def branch(node: ast.If, frame: Frame, machine: Machine) -> None:
     """An `if` with all its `elif`s, one after another: chains of thousands are not descended into."""
-    ends: list[State] = []
+    end: State | None = None
     rest: Sequence[ast.stmt] = [node]
     while len(rest) == 1 and isinstance(rest[0], ast.If) and frame.state.alive:
         test, before = rest[0], frame.state
@@ -36,15 +36,19 @@ def branch(node: ast.If, frame: Frame, machine: Machine) -> None:
         machine.assume(test.test, True, frame)
         if frame.state.alive:
             machine.execute(test.body, frame)
-        if frame.state.alive:
-            ends.append(frame.state)
+        end = _with_end(end, frame.state)
         frame.state = before.copy()
         machine.assume(test.test, False, frame)
         rest = test.orelse
     machine.execute(rest, frame)
-    if frame.state.alive:
-        ends.append(frame.state)
-    frame.state = merge_all(ends) or frame.state
+    frame.state = _with_end(end, frame.state) or frame.state
+
+
+def _with_end(end: State | None, state: State) -> State | None:
+    """The states where paths ended so far made one with another, at once: thousands of them would not fit into memory."""
+    if not state.alive:
+        return end
+    return state if end is None else merge(end, state)
 
 
 def match(node: ast.Match, frame: Frame, machine: Machine) -> None:

@@ -77,7 +77,7 @@ class Guards:
                 text = condition_text(test) if isinstance(value, Unknown | Method | Array) else None
                 if text is not None:
                     value = frame.state.conditions.get(text, value)
-                    frame.state.conditions.setdefault(text, Constant(truth))
+                    frame.state.note_condition(text, Constant(truth))
                 self._truth(value, truth, frame)
                 self._narrow(test, truth, frame)
 

@@ -20,6 +20,8 @@ FIRST_DEVICE = DeviceId(0)
 IMPOSSIBLE = None
 """The fact of a value that cannot be on this path."""
 
+_MOST_CONDITIONS = 64
+
 
 @dataclass(frozen=True, slots=True)
 class Change:
@@ -68,6 +70,13 @@ class State:
             and self.default == other.default
             and self.version_guarded == other.version_guarded
         )
+
+    def note_condition(self, text: str, truth: Value) -> None:
+        """Note how a condition came out; of very many the first are forgotten, as a chain of `elif` may have thousands."""
+        if text not in self.conditions:
+            self.conditions[text] = truth
+            if len(self.conditions) > _MOST_CONDITIONS:
+                del self.conditions[next(iter(self.conditions))]
 
     def forget_conditions(self, name: str, *, only_attributes: bool = False) -> None:
         """Forget the conditions that look at a variable, or only those that look into it, as it may have changed."""
