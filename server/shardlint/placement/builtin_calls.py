@@ -21,13 +21,13 @@ from shardlint.placement.domain import (
     Version,
 )
 from shardlint.placement.frame import Frame
-from shardlint.placement.guards import has_attribute, is_instance, module_has
+from shardlint.placement.guards import has_attribute, is_instance
 from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import each, one_of
 from shardlint.placement.machine import Arguments, Machine, item_of
 from shardlint.placement.operators import combined
 from shardlint.placement.state import EVERY_ARRAY
-from shardlint.placement.telling import junction
+from shardlint.placement.telling import junction, told_of
 from shardlint.syntax.tree import Node
 
 _LONGEST_RANGE = 6
@@ -101,15 +101,20 @@ def call_builtin(name: str, arguments: Arguments, node: Node, frame: Frame, mach
 
 
 def _attribute_or(arguments: Arguments, node: Node, frame: Frame, machine: Machine) -> Value:
-    """`getattr(owner, name, default)`: of a module, what the target has; else either."""
+    """`getattr(owner, name, default)`: the attribute, the default where it surely has none, or either."""
     owner, named, default = arguments.positional
     if not isinstance(named, Constant):
         return UNKNOWN
-    exists = module_has(owner, str(named.value), machine)
-    if exists is False:
-        return default
-    found = each(owner, lambda one: attribute(one, str(named.value), node, frame, machine))
-    return found if exists else one_of([found, default])
+    name = str(named.value)
+
+    def of(one: Value) -> Value:
+        answer = has_attribute(one, name, frame, machine)
+        if told_of(answer, True) is None:
+            return default
+        found = attribute(one, name, node, frame, machine)
+        return found if told_of(answer, False) is None else one_of([found, default])
+
+    return each(owner, of)
 
 
 def _type(value: Value) -> Value:

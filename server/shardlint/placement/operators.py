@@ -24,7 +24,7 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, each
-from shardlint.placement.telling import fact_test
+from shardlint.placement.telling import fact_test, negation, told_if_there
 from shardlint.placement.versions import compare_versions, is_version, ordered
 from shardlint.syntax.tree import Node
 
@@ -139,6 +139,12 @@ def _compare(left: Value, operator: ast.cmpop, right: Value) -> Value:
             pass
     if isinstance(left, Constant) and isinstance(right, Constant):
         return _decide(left, operator, right)
+    if (
+        isinstance(operator, ast.Is | ast.IsNot)
+        and right == Constant(None)
+        and (there := told_if_there(left)) is not None
+    ):
+        return there if isinstance(operator, ast.IsNot) else negation(there)
     if isinstance(operator, ast.Is | ast.IsNot) and never_none(left) and right == Constant(None):
         return Constant(isinstance(operator, ast.IsNot))
     return UNKNOWN
