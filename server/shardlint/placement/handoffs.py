@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Hashable
 
 from shardlint.placement.domain import (
     ONE,
@@ -106,6 +107,7 @@ def _record(
     choices = tuple(one for one in alternatives(value) if not isinstance(one, Array) or frame.informed(one) is not None)
     if any(_may_be_refused(choice, frame) for choice in choices):
         frame.may_raise()
+    mixed = len({_kind(choice, frame) for choice in choices}) > 1
     for choice in choices:
         machine.record(
             Event(
@@ -121,10 +123,20 @@ def _record(
                 handlers=frame.handlers,
                 version_guarded=frame.state.version_guarded,
                 traced=isinstance(choice, Array) and choice.traced,
-                mixed=len(choices) > 1,
+                mixed=mixed,
             )
         )
     _survive(row, choices, frame)
+
+
+def _kind(value: Value, frame: Frame) -> Hashable:
+    """What decides over a hand-off of `value`: alternatives of one kind fare alike."""
+    if not isinstance(value, Array):
+        return value if isinstance(value, Foreign) else type(value)
+    count = frame.count(value)
+    if count is None or not count.surely_many:
+        return (Array, count, value.device, value.traced)
+    return (Array, "many", value.traced)
 
 
 def _may_be_refused(value: Value, frame: Frame) -> bool:
