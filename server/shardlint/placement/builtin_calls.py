@@ -24,7 +24,7 @@ from shardlint.placement.domain import (
     Version,
 )
 from shardlint.placement.frame import Frame
-from shardlint.placement.guards import has_attribute, is_instance, module_has
+from shardlint.placement.guards import has_attribute, is_instance
 from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import alternatives, each, is_container, one_of
 from shardlint.placement.machine import Arguments, Machine, item_of
@@ -32,7 +32,7 @@ from shardlint.placement.objects import current_super, iterated, set_attribute, 
 from shardlint.placement.operators import combined
 from shardlint.placement.state import EVERY_ARRAY
 from shardlint.placement.storing import change_each, removed
-from shardlint.placement.telling import junction
+from shardlint.placement.telling import junction, negation, told_of
 from shardlint.syntax.tree import Node
 
 _LONGEST_RANGE = 6
@@ -45,6 +45,8 @@ _REORDERED = frozenset({"sorted", "reversed"})
 def call_builtin(name: str, arguments: Arguments, node: Node, frame: Frame, machine: Machine) -> Value:
     """The result of `name(...)`."""
     first = item_of(arguments.get(0))
+    if name == "bool":
+        return each(first, lambda one: negation(negation(one)))
     if name in _NUMBERS:
         return each(first, _number)
     if name in _ENDS:
@@ -118,15 +120,20 @@ def call_builtin(name: str, arguments: Arguments, node: Node, frame: Frame, mach
 
 
 def _attribute_or(arguments: Arguments, node: Node, frame: Frame, machine: Machine) -> Value:
-    """`getattr(owner, name, default)`: of a module, what the target has; else either."""
+    """`getattr(owner, name, default)`: the attribute, the default where it surely has none, or either."""
     owner, named, default = arguments.positional
     if not isinstance(named, Constant):
         return UNKNOWN
-    exists = module_has(owner, str(named.value), machine)
-    if exists is False:
-        return default
-    found = each(owner, lambda one: attribute(one, str(named.value), node, frame, machine))
-    return found if exists else one_of([found, default])
+    name = str(named.value)
+
+    def of(one: Value) -> Value:
+        answer = has_attribute(one, name, frame, machine)
+        if told_of(answer, True) is None:
+            return default
+        found = attribute(one, name, node, frame, machine)
+        return found if told_of(answer, False) is None else one_of([found, default])
+
+    return each(owner, of)
 
 
 def _type(value: Value) -> Value:

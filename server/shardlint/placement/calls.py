@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlint.placement.builtin_calls import call_builtin
-from shardlint.placement.devices import reshaped
+from shardlint.placement.devices import method as method_of_devices
 from shardlint.placement.domain import (
     ONE,
     UNKNOWN,
@@ -130,10 +130,8 @@ class Calls:
                 return Host() if name in _TO_HOST else Foreign(library)
             case Host():
                 return Host()
-            case Devices() if name == "reshape":
-                return reshaped(owner, arguments.positional)
             case Devices():
-                return owner
+                return method_of_devices(owner, name, arguments.positional)
             case Version(known):
                 return Version(known) if name == "split" else Version(known, opaque=True)
             case Descriptor(kind, getter, setter):

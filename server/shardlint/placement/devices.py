@@ -165,9 +165,27 @@ def reshaped(devices: Devices, dimensions: tuple[Value, ...]) -> Devices:
     count = _product(dimensions)
     if count is not None:
         return Devices(Count(count, count), devices.first, devices.trace)
-    fewest = _product(tuple(one for one in dimensions if one != Constant(-1)))
-    known = devices.count if fewest is None or fewest == 1 else devices.count.met(Count(fewest, None))
+    known = _at_least(devices.count, dimensions)
     return devices if known is None else replace(devices, count=known)
+
+
+def method(devices: Devices, name: str, arguments: tuple[Value, ...]) -> Value:
+    """What a method of a list or NumPy array of devices gives."""
+    if name == "reshape":
+        return reshaped(devices, arguments)
+    if name in ("item", "pop"):
+        return Device(DeviceId(None, None if devices.first is None else devices.first.platform))
+    return devices if name in _SAME_DEVICES else UNKNOWN
+
+
+_SAME_DEVICES = frozenset({"ravel", "flatten", "transpose", "squeeze", "swapaxes", "copy", "tolist", "astype", "view"})
+
+
+def _at_least(count: Count, dimensions: tuple[Value, ...]) -> Count | None:
+    """A count of devices that are in a grid of which some dimensions are told: it is a multiple of them."""
+    told = [one.value for one in dimensions if isinstance(one, Constant) and isinstance(one.value, int)]
+    fewest = prod(size for size in told if size > 0)
+    return count if fewest == 1 else count.met(Count(fewest, None))
 
 
 def _product(dimensions: tuple[Value, ...]) -> int | None:
@@ -228,6 +246,8 @@ def _make_mesh(site: Site) -> Value:
     count = Count(number, number) if number is not None else WHOLE if _all_devices(shape) else ANY
     if given is not None and number is None:
         count = given.count
+    if isinstance(shape, Sequence) and number is None:
+        count = _at_least(count, shape.items) or count
     return Mesh(count, _mesh_trace(site, count))
 
 

@@ -64,6 +64,7 @@ class Guards:
                 value = self._machine.evaluate(left, frame)
                 is_none = isinstance(operator, ast.Is) == truth
                 self._keep(left, value, lambda choice: _is_none(choice) is not (not is_none), frame)
+                self._truth(compare(value, operator, Constant(None), self._machine.target), truth, frame)
             case ast.Call(func=function, args=[subject, kind], keywords=[]) if self._is(function, "isinstance", frame):
                 self._isinstance(subject, kind, truth, frame)
             case ast.Call(func=function, args=[subject, ast.Constant(value=str(name))], keywords=[]) if self._is(

@@ -107,7 +107,7 @@ def _record(
     choices = tuple(one for one in alternatives(value) if not isinstance(one, Array) or frame.informed(one) is not None)
     if any(_may_be_refused(choice, frame) for choice in choices):
         frame.may_raise()
-    kinds = {_kind(choice, frame) for choice in choices}
+    mixed = len({_kind(choice, frame) for choice in choices}) > 1
     for choice in choices:
         machine.record(
             Event(
@@ -123,18 +123,20 @@ def _record(
                 handlers=frame.handlers,
                 version_guarded=frame.state.version_guarded,
                 traced=isinstance(choice, Array) and choice.traced,
-                mixed=len(kinds) > 1,
+                mixed=mixed,
             )
         )
     _survive(row, choices, frame)
 
 
 def _kind(value: Value, frame: Frame) -> Hashable:
-    """What two alternatives must have in common for the same to happen to both."""
+    """What decides over a hand-off of `value`: alternatives of one kind fare alike."""
     if not isinstance(value, Array):
-        return type(value)
+        return value if isinstance(value, Foreign) else type(value)
     count = frame.count(value)
-    return value.traced, None if count is None else count.surely_many, None if count is None else count.surely_one
+    if count is None or not count.surely_many:
+        return (Array, count, value.device, value.traced)
+    return (Array, "many", value.traced)
 
 
 def _may_be_refused(value: Value, frame: Frame) -> bool:

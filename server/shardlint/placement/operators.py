@@ -27,7 +27,7 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, each, held, one_of
-from shardlint.placement.telling import fact_test
+from shardlint.placement.telling import fact_test, negation, told_if_there
 from shardlint.placement.versions import compare_versions, is_version, ordered
 from shardlint.syntax.tree import Node
 
@@ -169,6 +169,12 @@ def _compare(left: Value, operator: ast.cmpop, right: Value) -> Value:
             pass
     if isinstance(left, Constant) and isinstance(right, Constant):
         return _decide(left, operator, right)
+    if (
+        isinstance(operator, ast.Is | ast.IsNot)
+        and right == Constant(None)
+        and (there := told_if_there(left)) is not None
+    ):
+        return there if isinstance(operator, ast.IsNot) else negation(there)
     if isinstance(operator, ast.Is | ast.IsNot) and never_none(left) and right == Constant(None):
         return Constant(isinstance(operator, ast.IsNot))
     return UNKNOWN
@@ -193,16 +199,16 @@ def _decide(left: Constant, operator: ast.cmpop, right: Constant) -> Value:
 
 
 def _decided(a: Hashable, operator: ast.cmpop, b: Hashable) -> bool | None:
-    singleton = a is None or b is None or isinstance(a, bool | Member)
+    singleton = (type(a) is type(b) and isinstance(a, bool | Member | None)) or a is None or b is None
     match operator:
         case ast.Eq():
             return a == b
         case ast.NotEq():
             return a != b
         case ast.Is():
-            return a is b if singleton else None
+            return a == b if singleton else None
         case ast.IsNot():
-            return a is not b if singleton else None
+            return a != b if singleton else None
         case ast.Lt() | ast.LtE() | ast.Gt() | ast.GtE() if isinstance(a, int | float) and isinstance(b, int | float):
             return ordered(float(a), operator, float(b))
         case _:

@@ -74,16 +74,31 @@ def has(owner: Value, name: str, count: Count | None) -> Value:
     """`hasattr(owner, name)`, for what is not a module; `count` is what is known of the devices if it is an array."""
     match owner:
         case Array() if name == "__cuda_array_interface__":
-            many = count is not None and count.surely_many
-            return Constant(False) if many else Test((((owner.key, owner.count), ONE),), ())
+            return Constant(False) if count is not None and count.surely_many else Test(_interface(owner), ())
         case Array() if name in ("__dlpack__", "__dlpack_device__", "sharding", "devices"):
             return Constant(True)
         case Capsule() if name.startswith("__dlpack"):
             return Constant(False)
         case Fact(what="sharding") if name == "mesh":
             return negation(proof_of_one(owner))
+        case Fact(what="sharding") if name in ("device_set", "num_devices"):
+            return Constant(True)
         case _:
             return UNKNOWN
+
+
+def _interface(array: Array) -> Facts:
+    """What follows if an array has a `__cuda_array_interface__`."""
+    return (((array.key, array.count), ONE),)
+
+
+def told_if_there(value: Value) -> Test | None:
+    """`value is not None` for an attribute that may not exist, None where that tells nothing."""
+    match value:
+        case Method(Array() as array, "__cuda_array_interface__"):
+            return Test(_interface(array), ())
+        case _:
+            return None
 
 
 def proof_of_one(fact: Fact) -> Test:
@@ -162,6 +177,8 @@ def told_if(value: Value, truth: bool) -> dict[Subject, Told] | None:
         case Instance(definition) if not definition.is_open and definition.shape != "tuple":
             may_be_false = definition.find("__bool__") is not None or definition.find("__len__") is not None
             return {} if truth or may_be_false else None
+        case Method() if truth and (there := told_if_there(value)) is not None:
+            return dict(there.true)
         case _:
             return {}
 
@@ -183,6 +200,8 @@ def negation(value: Value) -> Value:
             return Constant(not held, facts)
         case Test(true, false):
             return Test(false, true)
+        case Method() if (there := told_if_there(value)) is not None:
+            return Test(there.false, there.true)
         case Version():
             return value
         case _:
