@@ -93,7 +93,7 @@ def like(site: Site) -> Value:
     operands = _operands(site)
     if any(isinstance(choice, Array) for value in operands for choice in alternatives(value)):
         return each(combined(operands, site.node, site.frame), lambda result: _stepped(result, site))
-    if site.arguments.open or any(value == UNKNOWN for value in operands):
+    if site.arguments.open or any(isinstance(value, Unknown) for value in operands):
         return Array(None, site.frame.fresh(site.node), traced=site.frame.traced)
     return create(site)
 

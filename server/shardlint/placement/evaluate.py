@@ -24,6 +24,7 @@ from shardlint.placement.domain import (
 from shardlint.placement.domain import (
     Mapping as MappingValue,
 )
+from shardlint.placement.external import item
 from shardlint.placement.facts import settled
 from shardlint.placement.frame import Frame
 from shardlint.placement.handoffs import attribute_read
@@ -136,10 +137,13 @@ class Evaluator:
     def subscript(self, node: ast.Subscript, frame: Frame) -> Value:
         owner = self._machine.evaluate(node.value, frame)
         index = self._machine.evaluate(node.slice, frame)
-        found = each(owner, lambda value: each(index, lambda at: subscript(value, at, node, frame)))
-        if found == UNKNOWN:
+        found = each(owner, lambda value: each(index, lambda at: self._item(value, at, node, frame)))
+        if isinstance(found, Unknown):
             frame.may_raise()
         return found
+
+    def _item(self, owner: Value, index: Value, node: ast.Subscript, frame: Frame) -> Value:
+        return item(owner, index, node, frame, self._machine) or subscript(owner, index, node, frame)
 
     def slice(self, node: ast.Slice, frame: Frame) -> Value:
         parts = [

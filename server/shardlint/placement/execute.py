@@ -7,7 +7,9 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shardlint.placement import flow
+from shardlint.placement.annotations import assigned_as
 from shardlint.placement.domain import UNKNOWN, Constant, Fact, Symbol, Value
+from shardlint.placement.external import opened
 from shardlint.placement.facts import learn, settled
 from shardlint.placement.frame import Frame
 from shardlint.placement.iteration import unpacked
@@ -52,6 +54,7 @@ class Executor:
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 if isinstance(value, Fact) and not any(isinstance(one, ast.Starred) for one in elements):
                     self._count_unpacked(value, len(elements), frame)
+                value = opened(value, elements, target, frame, self._machine)
                 for element_target, item in zip(elements, unpacked(value, elements, target, frame), strict=True):
                     self.bind(element_target, item, frame)
             case ast.Starred(value=inner):
@@ -98,7 +101,7 @@ class Executor:
         if node.value is not None:
             value = self._machine.evaluate(node.value, frame)
             if frame.state.alive:
-                self.bind(node.target, value, frame)
+                self.bind(node.target, assigned_as(node, value, frame, self._machine), frame)
 
     def augmented(self, node: ast.AugAssign, frame: Frame) -> None:
         left = self._machine.evaluate(node.target, frame)

@@ -7,6 +7,7 @@ from collections.abc import Sequence
 
 from shardlint.placement.domain import UNKNOWN, Mesh, Symbol, Value
 from shardlint.placement.domain import Sequence as SequenceValue
+from shardlint.placement.external import entered
 from shardlint.placement.frame import Attempt, Frame, Loop
 from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import alternatives, one_of
@@ -230,7 +231,7 @@ def manage(node: ast.With | ast.AsyncWith, frame: Frame, machine: Machine) -> No
         if isinstance(value, Mesh):
             frame.state.entered = value.count
         if item.optional_vars is not None:
-            machine.bind(item.optional_vars, value, frame)
+            machine.bind(item.optional_vars, entered(value, item.context_expr, frame, machine), frame)
     if swallowed:
         raised = _tried(node.body, (*frame.handlers, *swallowed), frame, machine)
         frame.state = frame.state if raised is None else merge(frame.state, raised)

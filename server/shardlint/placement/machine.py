@@ -76,6 +76,10 @@ class Machine(Protocol):
     def table(self) -> Table: ...
     @property
     def target(self) -> Target: ...
+    @property
+    def stored(self) -> frozenset[str]:
+        """The attributes that the module assigns, of whatever object but `self`."""
+        ...
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:
         """The value of an expression in the frame's current state, which may change."""
@@ -126,7 +130,11 @@ class Machine(Protocol):
         ...
 
     def ask(self, name: str) -> None:
-        """Note that somebody who can look into other modules should say what an external name means."""
+        """Note that somebody who can look into other modules should say what a path leads to."""
+        ...
+
+    def meaning(self, path: str, node: Node, frame: Frame) -> Value | None:
+        """What is told of the object at a path, if that says more than the path; `node` is where it comes in."""
         ...
 
     def canonical_symbol(self, name: str, node: Node, frame: Frame) -> Value:

@@ -8,15 +8,12 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from shardlint.model import Target
+from shardlint.placement.annotations import annotated
+from shardlint.placement.answers import meant
 from shardlint.placement.calls import Calls
 from shardlint.placement.domain import (
     UNKNOWN,
-    Array,
-    Capsule,
-    Constant,
-    Foreign,
     Function,
-    Host,
     Ids,
     Symbol,
     Value,
@@ -27,8 +24,9 @@ from shardlint.placement.execute import Executor
 from shardlint.placement.frame import Code, Frame
 from shardlint.placement.functions import Functions, run_body
 from shardlint.placement.guards import Guards
-from shardlint.placement.lattice import joined, one_of
+from shardlint.placement.lattice import joined
 from shardlint.placement.machine import Arguments, Event
+from shardlint.placement.paths import beginnings, name_of
 from shardlint.placement.state import State
 from shardlint.placement.survey import Survey, survey
 from shardlint.placement.table import Table
@@ -36,7 +34,6 @@ from shardlint.syntax.scopes import FunctionNode, Names, names_of, parameters
 from shardlint.syntax.tree import Node, Tree
 
 _VERSION_NAMES = frozenset({"jax.__version__", "jax.__version_info__", "jax.version.__version__", "jaxlib.__version__"})
-_ARRAY_TYPES = frozenset({"Array", "ndarray", "Tensor", "DeviceArray"})
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException", "*"})
 
 
@@ -129,8 +126,15 @@ class _Program:
         self.events.setdefault(key, event)
 
     def ask(self, name: str) -> None:
-        parts = name.split(".")
-        self.questions.update(".".join(parts[:end]) for end in range(2, len(parts) + 1))
+        self.questions.update(beginnings(name))
+
+    @property
+    def stored(self) -> frozenset[str]:
+        return self.survey.assigned
+
+    def meaning(self, path: str, node: Node, frame: Frame) -> Value | None:
+        answer = self.answers.get(path)
+        return None if answer is None else meant(answer, path, node, frame, self)
 
     def names(self, function: FunctionNode) -> Names:
         found = self._names.get(function)
@@ -145,7 +149,11 @@ class _Program:
         return frozenset((next(self._numbers),))
 
     def canonical_symbol(self, name: str, node: Node, frame: Frame) -> Value:
-        name = self.table.canonical(self.answers.get(name, name))
+        found = None if name.rpartition(".")[2] in self.stored else self.meaning(name, node, frame)
+        if found is not None:
+            return found
+        answer = self.answers.get(name, name)
+        name = self.table.canonical(answer if name_of(answer) == answer else name)
         if name in _VERSION_NAMES:
             return Version(self.target.versions[-1] if self.target.exact and self.target.versions else None)
         if name in self.table.timeline:
@@ -205,39 +213,11 @@ class _Program:
         frame = Frame(code.chunk, code, closure, self.names(code.node).local, state, traced=traced)
         defaults = dict(function.defaults)
         for index, parameter in enumerate(parameters(code.node.args)):
-            value = self._annotated(parameter, ("parameter", code.node, index), closure)
-            default = defaults.get(parameter.arg, UNKNOWN)
-            if value == UNKNOWN and not isinstance(default, Constant):
-                value = one_of([default, UNKNOWN])
+            key = ("parameter", code.node, index)
+            value = annotated(parameter, defaults.get(parameter.arg), key, code, closure, self)
             state.variables[parameter.arg] = value
         _, end = run_body(code, frame, self)
         frame.state = frame.state if end is None else end
         for (target, name), value in frame.state.outer.items():
             # Nobody knows whether it was called.
             target.state.variables[name] = joined(target.state.variables.get(name), value) or value
-
-    def _annotated(self, parameter: ast.arg, key: Hashable, closure: Frame) -> Value:
-        annotation = parameter.annotation
-        if annotation is None:
-            return UNKNOWN
-        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-            try:
-                annotation = ast.parse(annotation.value, mode="eval").body
-            except (SyntaxError, ValueError, RecursionError):
-                return UNKNOWN
-        if not isinstance(annotation, ast.Name | ast.Attribute):
-            return UNKNOWN
-        match self.evaluate(annotation, closure):
-            case Symbol("jax.Array" | "chex.Array"):
-                return Array(None, key)
-            case Symbol("numpy.ndarray"):
-                return Host()
-            case Symbol("torch.Tensor"):
-                return Foreign("torch")
-            case Symbol("types.CapsuleType"):
-                return Capsule()
-            case Symbol(name) if name.rpartition(".")[2] in _ARRAY_TYPES:
-                self.ask(name)
-                return UNKNOWN
-            case _:
-                return UNKNOWN
