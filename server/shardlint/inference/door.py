@@ -6,7 +6,6 @@ is started for the first question that the cache has no answer to, and is kept f
 
 from __future__ import annotations
 
-import keyword
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
@@ -19,6 +18,7 @@ from shardlint.inference import vocabulary
 from shardlint.inference.process import Command, Process, ProcessError, jedi_command
 from shardlint.inference.store import Entry, Store, entry_of
 from shardlint.model import Problem
+from shardlint.placement.paths import name_of, steps_of
 
 BUDGET = 10.0
 """Seconds in which the questions of one file are answered, or not at all."""
@@ -147,9 +147,8 @@ def settle(
     return report, snapshot
 
 
-def _can_be_asked(name: str) -> bool:
-    parts = name.split(".")
-    return len(parts) > 1 and all(part.isidentifier() and not keyword.iskeyword(part) for part in parts)
+def _can_be_asked(path: str) -> bool:
+    return bool(steps_of(path)) and "." in name_of(path)
 
 
 def _problem(what: str, names: Sequence[str]) -> Problem:
