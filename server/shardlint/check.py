@@ -19,7 +19,8 @@ from shardlint.text import Span, Text
 class Snapshot:
     """All that one check reads: the text of one file under the name the user gives it, the target and the rules in force.
 
-    `answers` are the meanings of external names that earlier reports asked for, by their dotted names as the file's imports spell them.
+    `answers` are what earlier reports asked for: other paths to the same objects (`placement.paths`), by the paths that the
+    file's imports spell.
     """
 
     path: str
@@ -34,7 +35,7 @@ class Snapshot:
 class Report:
     """What one check found. Findings are sorted by position, hand-offs too; problems are about this file alone.
 
-    `questions` are external dotted names that the table does not know and of which the answer might matter. `broken` are the
+    `questions` are paths to external objects that the table does not know and of which the answer might matter. `broken` are the
     spans that do not parse and were not checked.
     """
 

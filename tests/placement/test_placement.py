@@ -15,7 +15,7 @@ from shardlint.text import Text
 from shardlint.verify.process import Job, run_jobs
 
 HERE = Path(__file__).parent
-EXECUTED = ("flow.md", "functions.md", "guards.md", "sources.md")
+EXECUTED = ("annotations.md", "flow.md", "functions.md", "guards.md", "sources.md")
 
 
 def _cases(*names: str) -> list[pytest.param]:

@@ -23,6 +23,7 @@ from shardlint.placement.machine import Machine
 from shardlint.placement.paths import CALL
 from shardlint.placement.table import Table
 from shardlint.placement.trace import traced
+from shardlint.syntax.scopes import parameters
 from shardlint.syntax.tree import Place
 
 _ARRAY_TYPES = frozenset({"Array", "ndarray", "Tensor", "DeviceArray"})
@@ -64,11 +65,26 @@ def annotated(
     """What a parameter with this default, if any, holds when somebody from outside calls the function."""
     place = Place(code.chunk, parameter)
     value = declared(parameter.annotation, key, place, closure, machine, what=parameter.arg)
+    if parameter in (code.node.args.vararg, code.node.args.kwarg):
+        items = Elements(value) if parameter is code.node.args.vararg else Mapping((), value, machine.new_ids())
+        return UNKNOWN if isinstance(value, Unknown) else items
     if default is None:
         return value
     if not isinstance(value, Unknown):
         return one_of([value, default]) if default == Constant(None) else value
     return value if isinstance(default, Constant) else one_of([default, value])
+
+
+def as_annotated(bound: dict[str, Value], code: Code, closure: Hashable, machine: Machine) -> dict[str, Value]:
+    """The arguments of a call, with what the annotations of the parameters say of those of which nothing is known."""
+    if UNKNOWN not in bound.values() or not isinstance(closure, Frame):
+        return bound
+    told = dict(bound)
+    for index, parameter in enumerate(parameters(code.node.args)):
+        if parameter.annotation is not None and bound.get(parameter.arg) == UNKNOWN:
+            key = ("parameter", code.node, index)
+            told[parameter.arg] = annotated(parameter, None, key, code, closure, machine)
+    return told
 
 
 def assigned_as(node: ast.AnnAssign, value: Value, frame: Frame, machine: Machine) -> Value:

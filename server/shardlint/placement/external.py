@@ -151,3 +151,8 @@ def _has_placement(value: Value, frame: Frame) -> bool:
             return True
         case _:
             return False
+
+
+def nameless(value: Value) -> Value:
+    """The value, but unknown for an object of which only the way to it is known."""
+    return UNKNOWN if isinstance(value, External) else value

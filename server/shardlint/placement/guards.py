@@ -21,6 +21,7 @@ from shardlint.placement.domain import (
     Method,
     OneOf,
     Sequence,
+    Sharding,
     Subject,
     Symbol,
     Test,
@@ -31,7 +32,7 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.facts import exclude, learn
 from shardlint.placement.frame import Frame
-from shardlint.placement.lattice import alternatives, one_of
+from shardlint.placement.lattice import alternatives, each, one_of
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge
 from shardlint.placement.names import is_builtin
@@ -39,6 +40,7 @@ from shardlint.placement.operators import compare, never_none
 from shardlint.placement.telling import proof_of_one, told_if, told_of
 
 _NEVER_RUN = frozenset({"typing.TYPE_CHECKING"})
+_SHARDINGS = frozenset({"jax.sharding.NamedSharding", "jax.sharding.SingleDeviceSharding"})
 _SOUND_TYPES = {"sharding": "jax.sharding.SingleDeviceSharding", "device": "jax.Device"}
 
 
@@ -160,6 +162,11 @@ class Guards:
         if names is None:
             return
         self._keep(subject, value, lambda choice: _instance(choice, names) is not (not truth), frame)
+        if frame.state.alive and isinstance(subject, ast.Name) and names & _SHARDINGS:
+            kept = self._machine.evaluate(subject, frame)
+            told = each(kept, lambda one: _sharding_if(one, names, truth))
+            if told != kept:
+                frame.state.variables[subject.id] = told
 
     def _has(self, value: Value, name: str, frame: Frame) -> bool | None:
         match value:
@@ -229,6 +236,15 @@ def is_instance(value: Value, kinds: Value) -> Value:
             told = None if names is None else _instance(choice, names)
             answers.append(Unknown() if told is None else Constant(told))
     return one_of(answers)
+
+
+def _sharding_if(value: Value, names: frozenset[str], truth: bool) -> Value:
+    """A sharding that is of these classes, or of none of them: what its annotation says holds of the others only."""
+    if not isinstance(value, Sharding):
+        return value
+    if truth:
+        return Sharding(ONE, value.device) if names <= {"jax.sharding.SingleDeviceSharding"} else value
+    return Unknown() if "jax.sharding.NamedSharding" in names else value
 
 
 def _instance(value: Value, names: frozenset[str]) -> bool | None:
