@@ -215,6 +215,16 @@ OBJECTS = {
         "from base import B\nclass C(B): ...",
         "jax.Array()",
     ),
+    "a method of the second base": (
+        "lib.C().f()",
+        "from base import B\nfrom other import D\nclass C(D, B): ...",
+        "jax.Array()",
+    ),
+    "a method of a base of the second base": (
+        "lib.C().f()",
+        "from base import B\nfrom other import D\nclass A(B): ...\nclass C(D, A): ...",
+        "jax.Array()",
+    ),
     "a method that gives its object": (
         "lib.C().me().m",
         "import jax\nclass C:\n    m: jax.Array\n    def me(self):\n        return self",
@@ -253,7 +263,11 @@ UNTOLD = {
         "lib.C().m",
         "import jax\nclass C:\n    def a(self):\n        self.m = jax.devices()\n    def b(self):\n        self.m = None",
     ),
-    "two bases": ("lib.C().f()", "from base import B\nfrom other import D\nclass C(B, D): ..."),
+    "two bases of which the first is not there": (
+        "lib.C().f()",
+        "from base import B\nfrom absent import D\nclass C(D, B): ...",
+    ),
+    "an instance of two bases": ("lib.C()", "import jax\nfrom other import D\nclass C(D, jax.Array): ..."),
     "two functions of one name": ("lib.f()", "import jax\ndef f() -> jax.Array: ...\ndef f() -> jax.Array: ..."),
     "a function that is made of itself": ("lib.f()", "def f():\n    return f()"),
     "a function that is made of more of itself": ("lib.f()", "def f():\n    return f().x"),

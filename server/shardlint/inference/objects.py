@@ -26,6 +26,7 @@ _TRANSPARENT = _PROPERTIES | _OF_CLASSES | frozenset(
         "typing_extensions.final", "typing_extensions.override", "jax.jit",
     }
 )  # fmt: skip
+_MOST_BASES = 6
 _ENTER = (".__enter__", CALL)
 _ABSTRACT = "jax.sharding.Sharding()"
 _NO_BASES = frozenset(
@@ -104,10 +105,42 @@ def _of_ways(held: Sequence[tuple[Way, Scope]], name: str, rest: Rest) -> str | 
 
 
 def _inherited(node: ast.ClassDef, module: Module, rest: Rest) -> str | None:
-    """The same of the one base that a class has."""
+    """The same of the base that a class has it from."""
+    bases = _bases(node, module.scope)
+    if len(bases) > 1:
+        names = [step.removeprefix(".") for step in rest[:2] if step != CALL]
+        bases = [_first_with(names[0], bases, module.scope)] if names else []
+    return bases[0] + "".join(rest) if bases and bases[0] is not None else None
+
+
+def _bases(node: ast.ClassDef, scope: Scope) -> list[str | None]:
     named = [base.value if isinstance(base, ast.Subscript) else base for base in node.bases]
-    bases = [path for path in (module.scope.path(base) for base in named) if path not in _NO_BASES]
-    return bases[0] + "".join(rest) if len(bases) == 1 and bases[0] is not None else None
+    return [path for path in (scope.path(base) for base in named) if path not in _NO_BASES]
+
+
+def _first_with(name: str, bases: Sequence[str | None], scope: Scope) -> str | None:
+    """The first of several bases that has an attribute; None where that is not sure, as one of them cannot be looked into."""
+    for base in bases:
+        has = None if base is None else _has(name, base, scope, 0)
+        if has is not False:
+            return base if has else None
+    return None
+
+
+def _has(name: str, path: str, scope: Scope, depth: int) -> bool | None:
+    """Whether a class has an attribute, itself or from a base; None where that is not known."""
+    found = scope.finder(path) if depth < _MOST_BASES else None
+    node = None if found is None else Module(found[0]).definition(found[1])
+    if found is None or not isinstance(node, ast.ClassDef):
+        return None
+    module = Module(found[0])
+    if _functions(node, name) or _declared(node, name, found[0]) or any(_stored(node, name, module)):
+        return True
+    for base in _bases(node, found[0]):
+        has = None if base is None else _has(name, base, found[0], depth + 1)
+        if has is not False:
+            return has
+    return False
 
 
 def _functions(node: ast.ClassDef, name: str) -> list[_Function]:

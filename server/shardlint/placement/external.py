@@ -62,7 +62,7 @@ def read(owner: Value, name: str, node: Node, frame: Frame, machine: Machine) ->
     path = path_of(found)
     if path is None:
         return found
-    if name in machine.stored:
+    if name in machine.survey.assigned:
         return Method(UNKNOWN, name)  # the program itself has put something else there
     return _meaning(path, owner, node, frame, machine) or found
 
@@ -75,7 +75,8 @@ def called(function: Value, arguments: Arguments, node: Node, frame: Frame, mach
         return UNKNOWN
     result = External(path + CALL, narrow=_narrow(function) or _say_one(arguments))
     known = _meaning(result.path, result, node, frame, machine)
-    if known is None and any(_has_placement(leaf, frame) for value in arguments.values() for leaf in leaves(value)):
+    matters = known is None and node not in machine.survey.dropped
+    if matters and any(_has_placement(leaf, frame) for value in arguments.values() for leaf in leaves(value)):
         ask_about(result, machine)
     return result if known is None else known
 

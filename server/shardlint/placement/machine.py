@@ -10,6 +10,7 @@ from typing import Protocol
 from shardlint.model import Target
 from shardlint.placement.domain import UNKNOWN, Count, Function, Ids, Value
 from shardlint.placement.frame import Frame
+from shardlint.placement.survey import Survey
 from shardlint.placement.table import Consumer, Table
 from shardlint.placement.trace import Trace
 from shardlint.syntax.scopes import FunctionNode, Names
@@ -77,9 +78,7 @@ class Machine(Protocol):
     @property
     def target(self) -> Target: ...
     @property
-    def stored(self) -> frozenset[str]:
-        """The attributes that the module assigns, of whatever object but `self`."""
-        ...
+    def survey(self) -> Survey: ...
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:
         """The value of an expression in the frame's current state, which may change."""

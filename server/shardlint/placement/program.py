@@ -128,10 +128,6 @@ class _Program:
     def ask(self, name: str) -> None:
         self.questions.update(beginnings(name))
 
-    @property
-    def stored(self) -> frozenset[str]:
-        return self.survey.assigned
-
     def meaning(self, path: str, node: Node, frame: Frame) -> Value | None:
         answer = self.answers.get(path)
         return None if answer is None else meant(answer, path, node, frame, self)
@@ -149,7 +145,7 @@ class _Program:
         return frozenset((next(self._numbers),))
 
     def canonical_symbol(self, name: str, node: Node, frame: Frame) -> Value:
-        found = None if name.rpartition(".")[2] in self.stored else self.meaning(name, node, frame)
+        found = None if name.rpartition(".")[2] in self.survey.assigned else self.meaning(name, node, frame)
         if found is not None:
             return found
         answer = self.answers.get(name, name)
