@@ -9,13 +9,16 @@ from __future__ import annotations
 import keyword
 import re
 from collections.abc import Iterator
+from functools import lru_cache
 
 CALL = "()"
 _STEP = re.compile(r"\.[^\W\d]\w*|\(\)|\[\d{1,4}\]")
 _FIRST = re.compile(r"[^\W\d]\w*")
+_BEHIND = re.compile(r"[(\[]")
 _MOST_STEPS = 12
 
 
+@lru_cache(4096)
 def steps_of(path: str) -> tuple[str, ...]:
     """The parts of a path, `("lib", ".load", "()", "[0]")`; none if it is no path, or too long a one to be followed."""
     first = _FIRST.match(path)
@@ -31,7 +34,8 @@ def steps_of(path: str) -> tuple[str, ...]:
 
 def name_of(path: str) -> str:
     """The dotted name with which a path begins."""
-    return re.split(r"[(\[]", path, maxsplit=1)[0]
+    end = _BEHIND.search(path)
+    return path if end is None else path[: end.start()]
 
 
 def beginnings(path: str) -> Iterator[str]:

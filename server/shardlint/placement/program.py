@@ -145,11 +145,13 @@ class _Program:
         return frozenset((next(self._numbers),))
 
     def canonical_symbol(self, name: str, node: Node, frame: Frame) -> Value:
-        found = None if name.rpartition(".")[2] in self.survey.assigned else self.meaning(name, node, frame)
-        if found is not None:
-            return found
-        answer = self.answers.get(name, name)
-        name = self.table.canonical(answer if name_of(answer) == answer else name)
+        answer = self.answers.get(name)
+        if answer is not None and name_of(answer) != answer:
+            known = None if name.rpartition(".")[2] in self.survey.assigned else self.meaning(name, node, frame)
+            if known is not None:
+                return known
+            answer = None
+        name = self.table.canonical(name if answer is None else answer)
         if name in _VERSION_NAMES:
             return Version(self.target.versions[-1] if self.target.exact and self.target.versions else None)
         if name in self.table.timeline:
