@@ -11,7 +11,9 @@ from shardlint.placement.domain import (
     Elements,
     External,
     Mapping,
+    Mesh,
     Sequence,
+    Sharding,
     Symbol,
     Unknown,
     Value,
@@ -70,6 +72,8 @@ def annotated(
         return UNKNOWN if isinstance(value, Unknown) else items
     if default is None:
         return value
+    if isinstance(default, type(value)) and isinstance(default, Mesh | Sharding):
+        return one_of([default, UNKNOWN])  # it says more than the annotation
     if not isinstance(value, Unknown):
         return one_of([value, default]) if default == Constant(None) else value
     return value if isinstance(default, Constant) else one_of([default, value])

@@ -37,6 +37,7 @@ from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge
 from shardlint.placement.names import is_builtin
 from shardlint.placement.operators import compare, never_none
+from shardlint.placement.sizes import on_one, proven_one
 from shardlint.placement.telling import proof_of_one, told_if, told_of
 
 _NEVER_RUN = frozenset({"typing.TYPE_CHECKING"})
@@ -117,6 +118,9 @@ class Guards:
 
     def _narrow(self, test: ast.expr, truth: bool, frame: Frame) -> None:
         """A name that is tested itself, or compared, keeps the alternatives for which the test comes out so."""
+        counted = proven_one(test, truth) if frame.state.alive else None
+        if counted is not None:
+            self._replace(counted, on_one, frame)
         if isinstance(test, ast.Name):
             value = self._machine.evaluate(test, frame)
             self._keep(test, value, lambda one: told_if(one, truth) is not None, frame)
@@ -163,10 +167,14 @@ class Guards:
             return
         self._keep(subject, value, lambda choice: _instance(choice, names) is not (not truth), frame)
         if frame.state.alive and isinstance(subject, ast.Name) and names & _SHARDINGS:
-            kept = self._machine.evaluate(subject, frame)
-            told = each(kept, lambda one: _sharding_if(one, names, truth))
-            if told != kept:
-                frame.state.variables[subject.id] = told
+            self._replace(subject, lambda one: _sharding_if(one, names, truth), frame)
+
+    def _replace(self, subject: ast.Name, told: Callable[[Value], Value], frame: Frame) -> None:
+        """What a test tells of what a variable holds becomes part of it."""
+        value = self._machine.evaluate(subject, frame)
+        after = each(value, told)
+        if after != value:
+            frame.state.variables[subject.id] = after
 
     def _has(self, value: Value, name: str, frame: Frame) -> bool | None:
         match value:
