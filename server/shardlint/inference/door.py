@@ -1,4 +1,4 @@
-"""What names of other modules mean, asked of jedi in a process of its own, and a check that uses the answers.
+"""What names of other modules mean and objects of theirs are, asked of jedi in a process of its own, and a check that uses it.
 
 Nothing of jedi is loaded here. The answers come from a cache as long as the files they depend on are unchanged; the process
 is started for the first question that the cache has no answer to, and is kept for the next ones.
@@ -53,7 +53,7 @@ class Inference:
         return tuple(self._problems)
 
     def answer(self, questions: Iterable[str], added_paths: Sequence[Path]) -> dict[str, str]:
-        """The other name of each of `questions` that has one, as jedi sees it with `added_paths` to import from.
+        """The other path of each of `questions` that has one, as jedi sees it with `added_paths` to import from.
 
         `added_paths` are the workspace's folders and its environment's `site-packages`, in the order in which Python would
         look there. Nothing in them is run. A question without an answer is left out.

@@ -1,11 +1,11 @@
-"""The process that asks jedi what dotted names mean. Nothing that it reads is imported or run by it.
+"""The process that asks jedi what paths mean (`placement.paths`). Nothing that it reads is imported or run by it.
 
 `process` starts it without `site` and without the folders of any environment, so that jedi, which imports compiled
 modules, can import those of the standard library alone; `seal` sees to that and to the rest from below.
 
-A request is a line of JSON on stdin: `{"roots": [folder...], "names": [dotted name...]}`. The answer is a line for each
+A request is a line of JSON on stdin: `{"roots": [folder...], "names": [path...]}`. The answer is a line for each
 name, in no order: `{"name", "meaning", "seen"}`, or `{"name", "failed"}` with the defect of jedi's as a clause, and
-`{"done": true}` at the end. `meaning` is null where the name has no other. `seen` holds the files that the answer depends on,
+`{"done": true}` at the end. `meaning` is null where nothing else leads there. `seen` holds the files that the answer depends on,
 each with its stamp: size and time of change in nanoseconds, or null for a file that is not there.
 """
 
