@@ -271,6 +271,11 @@ UNTOLD = {
     "two functions of one name": ("lib.f()", "import jax\ndef f() -> jax.Array: ...\ndef f() -> jax.Array: ..."),
     "a function that is made of itself": ("lib.f()", "def f():\n    return f()"),
     "a function that is made of more of itself": ("lib.f()", "def f():\n    return f().x"),
+    "a way that grows too long": (
+        "lib.x",
+        "import base\nfrom base import one as f\ny = f()[1].a.b.c.d.e.f.g.h\nx = y.a.b.c.d.e.f",
+    ),
+    "an item that is none": ("lib.x", "import jax\nx = jax.devices()[True]"),
     "functions made of each other": ("lib.f()", "def f():\n    return g()\ndef g():\n    return f()"),
     "a global made of itself": ("lib.a", "import jax\na = jax.sharding.NamedSharding(a.mesh, a)\na = b = a"),
     "one device": ("lib.M", "import jax\nM = jax.sharding.Mesh(jax.devices()[:1], 'd')"),
@@ -386,7 +391,7 @@ def test_no_object_is_guessed(case: tuple[str, str], ask: Ask) -> None:
     """What may be several things, may be on one device, or is not known is left without an answer that says what it is."""
     path, source = case
     answer = ask(path, {"lib.py": source, **BESIDE})
-    assert answer is None or not answer.startswith(("jax.", "builtins.", "typing."))
+    assert answer is None or not answer.startswith(("jax.", "builtins.", "typing.", "base.one"))
 
 
 def test_modules_that_import_each_other(ask: Ask) -> None:

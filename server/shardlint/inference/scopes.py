@@ -55,7 +55,7 @@ class Scope:
                 return self.path(owner, (f".{name}", *rest), depth + 1)
             case ast.Call(func=function):
                 return self.unless_one(self.path(function, (CALL, *rest), depth + 1), [node])
-            case ast.Subscript(value=owner, slice=ast.Constant(value=int() as index)) if index >= 0:
+            case ast.Subscript(value=owner, slice=ast.Constant(value=int() as index)) if _is_index(index):
                 return self.path(owner, (f"[{index}]", *rest), depth + 1)
             case ast.Tuple(elts=items) | ast.List(elts=items) if rest[:1] and rest[0].startswith("["):
                 index = int(rest[0][1:-1])
@@ -238,6 +238,11 @@ class Module:
 def agreed(paths: list[str | None]) -> str | None:
     """The path, if all lead there."""
     return paths[0] if paths and len(set(paths)) == 1 else None
+
+
+def _is_index(number: int) -> bool:
+    """Whether a path can have an item of this number."""
+    return type(number) is int and 0 <= number < 10_000
 
 
 def _beside_others(node: ast.expr) -> set[ast.AST]:

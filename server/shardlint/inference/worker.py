@@ -122,6 +122,8 @@ class _Step:
         path = self._way.names[-1]
         parts = name_of(path).split(".")
         behind = steps_of(path)[len(parts) :]
+        if name_of(path) + "".join(behind) != path:
+            return None  # it has grown too long to be followed
         for end in range(1, len(parts)):
             owner = ".".join(parts[:end])
             place = self._probe.module(owner)
