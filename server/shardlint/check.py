@@ -21,9 +21,9 @@ from shardlint.text import Span, Text
 class Snapshot:
     """All that one check reads: the text of one file under the name the user gives it, the target and the rules in force.
 
-    `answers` are the meanings of external names that earlier reports asked for, by their dotted names as the file's imports spell them.
-    `modules` finds the other modules of the workspace, `module` is the file's own dotted name among them; `is_package` tells that it
-    is an `__init__.py`.
+    `answers` are what earlier reports asked for: other paths to the same objects (`placement.paths`), by the paths that the
+    file's imports spell. `modules` finds the other modules of the workspace, `module` is the file's own dotted name among them;
+    `is_package` tells that it is an `__init__.py`.
     """
 
     path: str
@@ -42,7 +42,7 @@ class Report:
     """What one check found. Findings are sorted by position, hand-offs too; problems are about this file alone. Findings in other
     files, to which calls in this one lead, come last. `looked_into` are the texts of the other files on which it depends, by path.
 
-    `questions` are external dotted names that the table does not know and of which the answer might matter. `broken` are the
+    `questions` are paths to external objects that the table does not know and of which the answer might matter. `broken` are the
     spans that do not parse and were not checked.
     """
 

@@ -10,6 +10,7 @@ from pathlib import Path
 from packaging.version import InvalidVersion, Version
 
 from shardlint.config import FILE_NAME, TABLE, Settings
+from shardlint.environment_links import linked_folders
 from shardlint.files import problem
 from shardlint.model import Problem, Target
 from shardlint.requirements import Stated, candidates, locked, lower_bound, required
@@ -64,13 +65,16 @@ def exact_target(version: str, origin: str, jax_versions: Sequence[str]) -> Targ
 def import_folders(folder: Path, settings: Settings, environ: Mapping[str, str]) -> tuple[Path, ...]:
     """Where Python would look for the modules that code in `folder` imports, in that order: its projects, then packages.
 
-    A project's modules lie in its folder or in `src` there. The packages are those of the environment whose JAX counts.
+    A project's modules lie in its folder or in `src` there. The packages are those of the environment whose JAX counts; its
+    folders are followed by those that it takes further packages from.
     """
     folders = project_folders(folder.absolute())
     projects = [one for one in folders if one == folders[-1] or any(_exists(one / mark) for mark in _PROJECT_MARKS)]
     own = [place for project in projects for place in (project / "src", project) if _exists(place)]
     environment, _ = _environment(folders, settings, environ)
-    return (*own, *(site_packages_of(environment) if environment else ()))
+    packages = site_packages_of(environment) if environment else ()
+    linked = (path for one in packages for path in linked_folders(one))
+    return tuple(dict.fromkeys((*own, *packages, *linked)))
 
 
 def version_problem(text: str) -> str | None:

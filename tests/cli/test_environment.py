@@ -268,6 +268,24 @@ def test_folders_to_import_from_where_no_environment_has_jax(folder: Path) -> No
     )
 
 
+def test_folders_of_packages_that_are_installed_for_editing(folder: Path) -> None:
+    """Folders named by `.pth` files and packages listed by setuptools' finders are looked into last, and no code of theirs is run."""
+    environment(folder / ".venv", "jax-0.6.1")
+    packages = folder / ".venv" / "lib" / "python3.12" / "site-packages"
+    for name in ("one/src", "two/pkg", "three"):
+        (folder / name).mkdir(parents=True)
+    write(
+        packages / "one.pth",
+        f"# a comment\n\n{folder / 'one' / 'src'}\nimport os; os.mkdir('ran')\n{folder / 'gone'}\n",
+    )
+    write(packages / "three.pth", "../../../../three\n")
+    mapping = {"pkg": str(folder / "two" / "pkg"), "other": str(folder / "two" / "renamed"), "a.b": "/a/b"}
+    write(packages / "__editable___pkg_1_0_finder.py", f"MAPPING: dict[str, str] = {mapping!r}\nraise SystemExit\n")
+    write(packages / "__editable___bad_1_0_finder.py", "MAPPING = {")
+    found = import_folders(folder, Settings(folder), {})
+    assert found == (folder, packages, folder / "one" / "src", folder / "three", folder / "two")
+
+
 def test_utf16_requirements(folder: Path) -> None:
     """A requirements file as PowerShell writes it is read."""
     (folder / "requirements.txt").write_bytes("jax==0.6.1\r\n".encode("utf-16"))

@@ -42,6 +42,22 @@ def test_a_name_that_another_module_passes_on(real_cli: Cli, project: Path, plac
     assert lines(real_cli(*CHECK)) == [2, 4]
 
 
+MADE = """import jax, numpy as np
+from lib import shardings
+
+np.from_dlpack(jax.device_put(np.ones(8), shardings.rows()))
+"""
+
+
+def test_what_another_module_makes(real_cli: Cli, project: Path) -> None:
+    """What a function of another module gives is asked for, as in the editor, and not with --no-jedi."""
+    library = "import jax\n\ndef rows() -> jax.sharding.NamedSharding: ...\n"
+    write(project / "lib" / "shardings.py", library)
+    write(project / "a.py", MADE)
+    assert lines(real_cli(*CHECK)) == [4]
+    assert lines(real_cli(*CHECK, "--no-jedi")) == []
+
+
 def test_without_jedi(real_cli: Cli, project: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """With --no-jedi nothing is asked, and the name stays unknown."""
 

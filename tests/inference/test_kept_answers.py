@@ -106,6 +106,43 @@ def test_a_module_installed_later_is_seen(own, write, before, question) -> None:
     assert asked(own, root, question).popitem()[1] in ("jax.dlpack", "jax.dlpack.to_dlpack")
 
 
+OBJECT = "lib.C().make()"
+OBJECTS = {
+    "lib.py": "from base import Base\nclass C(Base): ...\n",
+    "base.py": "from types_ import Result\nclass Base:\n    def make(self) -> Result: ...\n",
+    "types_.py": "from jax import Array as Result\n",
+}
+
+
+@pytest.mark.parametrize(
+    ("name", "content", "answers"),
+    [
+        ("types_.py", "from numpy import ndarray as Result\n", {OBJECT: "numpy.ndarray()"}),
+        ("base.py", "class Base: ...\n", {OBJECT: "base.Base().make()"}),
+        ("lib.py", "import jax\nclass C:\n    make = jax.devices\n", {OBJECT: "jax.devices()"}),
+        ("base/__init__.py", "class Base:\n    def make(self): ...\n", {OBJECT: "base.Base().make()"}),
+    ],
+)
+def test_a_change_behind_an_object_is_seen(own, write, name, content, answers) -> None:
+    """An answer about an object depends on all modules through which it led."""
+    root = write(OBJECTS)
+    assert asked(own, root, OBJECT) == {OBJECT: "jax.Array()"}
+    assert remembered(own, root, OBJECT) == {OBJECT: "jax.Array()"}
+    write({name: content})
+    assert remembered(own, root, OBJECT) is None
+    assert asked(own, root, OBJECT) == answers
+
+
+def test_one_device_in_another_module_is_seen(own, write) -> None:
+    """That something is on many devices depends on the modules from which it is made, too."""
+    made = "import jax, meshes\nS = jax.sharding.NamedSharding(meshes.make(), jax.P())\n"
+    root = write({"lib.py": made, "meshes.py": "import jax\ndef make():\n    return jax.make_mesh((8,), 'd')\n"})
+    assert asked(own, root, "lib.S") == {"lib.S": "jax.sharding.NamedSharding()"}
+    write({"meshes.py": "import jax\ndef make():\n    return jax.make_mesh((1,), 'd')\n"})
+    assert remembered(own, root, "lib.S") is None
+    assert asked(own, root, "lib.S") == {}
+
+
 def test_a_module_removed_is_seen(own, write) -> None:
     """An answer does not outlive the module that it was read from."""
     root = write(FILES)

@@ -162,6 +162,138 @@ FOLLOWED = {
     ),
 }
 
+OBJECTS = {
+    "an array": ("lib.x", "import jax.numpy as jnp\nx = jnp.asarray(1)", "jax.numpy.asarray()"),
+    "an instance of a class": ("lib.Array()", "import jax\nArray = jax.Array", "jax.Array()"),
+    "an instance of a subclass": (
+        "lib.M()",
+        "from jax.sharding import Mesh\nclass M(Mesh): ...",
+        "jax.sharding.Mesh()",
+    ),
+    "an annotated result": ("lib.f()", "import jax\ndef f() -> jax.Array: ...", "jax.Array()"),
+    "a quoted annotation": ("lib.f()", "import jax\ndef f() -> 'jax.Array': ...", "jax.Array()"),
+    "a result without an annotation": (
+        "lib.f()",
+        "import jax\ndef f(a):\n    if a:\n        raise ValueError\n    m = jax.make_mesh((8,), 'd')\n    return m",
+        "jax.make_mesh()",
+    ),
+    "a result of a local import": ("lib.f()", "def f():\n    import jax\n    return jax.devices()", "jax.devices()"),
+    "the result of an awaited function": ("lib.f()", "import jax\nasync def f() -> jax.Array: ...", "jax.Array()"),
+    "the same in both branches": (
+        "lib.f()",
+        "import jax\ndef f(a):\n    if a:\n        return jax.devices()\n    else:\n        return jax.devices()",
+        "jax.devices()",
+    ),
+    "an item of a tuple": ("lib.f()[1]", "import jax\ndef f():\n    return 1, jax.devices()", "jax.devices()"),
+    "an item of an annotated tuple": ("lib.f()[1]", "import jax\ndef f() -> tuple[int, jax.Array]: ...", "jax.Array()"),
+    "an item of an annotated list": ("lib.f()[0]", "import jax\ndef f() -> list[jax.Array]: ...", "jax.Array()"),
+    "an item of a global": ("lib.b", "import jax\na, b = 1, jax.devices()", "jax.devices()"),
+    "jaxtyping": (
+        "lib.f()",
+        "from jaxtyping import Array, Float\ndef f() -> Float[Array, 'n']: ...",
+        "jaxtyping.Array()",
+    ),
+    "a name for a type of jaxtyping": (
+        "lib.F()",
+        "from jaxtyping import Array, Float\nF = Float[Array, 'n']",
+        "jaxtyping.Array()",
+    ),
+    "an annotated global": ("lib.M", "from jax.sharding import Mesh\nM: Mesh = unknown()", "jax.sharding.Mesh()"),
+    "a field": ("lib.C().m", "from jax.sharding import Mesh\nclass C:\n    m: Mesh", "jax.sharding.Mesh()"),
+    "what a constructor assigns": (
+        "lib.C().m",
+        "from jax.sharding import Mesh\nclass C:\n    def __init__(self, m: Mesh):\n        self.m = m",
+        "jax.sharding.Mesh()",
+    ),
+    "a property": (
+        "lib.C().m",
+        "from jax.sharding import Mesh\nclass C:\n    @property\n    def m(self) -> Mesh: ...\n    @m.setter\n    def m(self, m): ...",
+        "jax.sharding.Mesh()",
+    ),
+    "a method of a base in another module": (
+        "lib.C().f()",
+        "from base import B\nclass C(B): ...",
+        "jax.Array()",
+    ),
+    "a method of the second base": (
+        "lib.C().f()",
+        "from base import B\nfrom other import D\nclass C(D, B): ...",
+        "jax.Array()",
+    ),
+    "a method of a base of the second base": (
+        "lib.C().f()",
+        "from base import B\nfrom other import D\nclass A(B): ...\nclass C(D, A): ...",
+        "jax.Array()",
+    ),
+    "a method that gives its object": (
+        "lib.C().me().m",
+        "import jax\nclass C:\n    m: jax.Array\n    def me(self):\n        return self",
+        "jax.Array()",
+    ),
+    "a class method": (
+        "lib.C.make().m",
+        "import jax\nclass C:\n    m: jax.Array\n    @classmethod\n    def make(cls):\n        return cls()",
+        "jax.Array()",
+    ),
+    "an instance that is a global": ("lib.C.m", "import jax\nclass K:\n    m: jax.Array\nC = K()", "jax.Array()"),
+    "a context manager": (
+        "lib.f().__enter__()",
+        "import contextlib, jax\n@contextlib.contextmanager\ndef f():\n    yield jax.devices()",
+        "jax.devices()",
+    ),
+    "a sharding whose type says more than its annotation": (
+        "lib.f()",
+        "from jax.sharding import *\nimport jax\ndef f() -> jax.sharding.Sharding:\n    return jax.sharding.NamedSharding(m, p)",
+        "jax.sharding.NamedSharding()",
+    ),
+    "a stub beside a compiled module": ("native.f()", "", "jax.Array()"),
+}
+
+UNTOLD = {
+    "a result that may be none": ("lib.f()", "import jax\ndef f(a):\n    if a:\n        return jax.devices()"),
+    "a union": ("lib.f()", "import jax\ndef f() -> jax.Array | None: ..."),
+    "two results": ("lib.f()", "import jax\ndef f(a):\n    if a:\n        return jax.devices()\n    return 1"),
+    "a parameter": ("lib.f()", "def f(a):\n    return a"),
+    "a parameter that is bound again": ("lib.f()", "import jax\ndef f(a: jax.Array):\n    a = a.x\n    return a"),
+    "a generator": ("lib.f()", "import jax\ndef f():\n    yield jax.devices()"),
+    "a decorator that nobody knows": ("lib.f()", "import jax, other\n@other.wrap\ndef f() -> jax.Array: ..."),
+    "a function that is not called": ("lib.f.x", "import jax\ndef f() -> jax.Array: ..."),
+    "a method that is not called": ("lib.C().f", "import jax\nclass C:\n    def f(self) -> jax.Array: ..."),
+    "an attribute that is assigned otherwise": (
+        "lib.C().m",
+        "import jax\nclass C:\n    def a(self):\n        self.m = jax.devices()\n    def b(self):\n        self.m = None",
+    ),
+    "two bases of which the first is not there": (
+        "lib.C().f()",
+        "from base import B\nfrom absent import D\nclass C(D, B): ...",
+    ),
+    "an instance of two bases": ("lib.C()", "import jax\nfrom other import D\nclass C(D, jax.Array): ..."),
+    "two functions of one name": ("lib.f()", "import jax\ndef f() -> jax.Array: ...\ndef f() -> jax.Array: ..."),
+    "a function that is made of itself": ("lib.f()", "def f():\n    return f()"),
+    "a function that is made of more of itself": ("lib.f()", "def f():\n    return f().x"),
+    "a way that grows too long": (
+        "lib.x",
+        "import base\nfrom base import one as f\ny = f()[1].a.b.c.d.e.f.g.h\nx = y.a.b.c.d.e.f",
+    ),
+    "an item that is none": ("lib.x", "import jax\nx = jax.devices()[True]"),
+    "functions made of each other": ("lib.f()", "def f():\n    return g()\ndef g():\n    return f()"),
+    "a global made of itself": ("lib.a", "import jax\na = jax.sharding.NamedSharding(a.mesh, a)\na = b = a"),
+    "one device": ("lib.M", "import jax\nM = jax.sharding.Mesh(jax.devices()[:1], 'd')"),
+    "one device by a name": ("lib.M", "import jax\nd = jax.devices()[0]\nM = jax.sharding.Mesh([d], 'd')"),
+    "one device by a shape": ("lib.M", "import jax\nM = jax.make_mesh((1,), 'd')"),
+    "one device in a function with an annotation": (
+        "lib.f()",
+        "import jax\ndef f() -> jax.sharding.Mesh:\n    return jax.make_mesh((1, 1), 'dm')",
+    ),
+    "one device in another module": (
+        "lib.S",
+        "import jax, base\nS = jax.sharding.NamedSharding(base.one(), jax.P())",
+    ),
+    "anything": ("lib.f()", "from typing import Any\ndef f() -> Any: ..."),
+    "a type variable": ("lib.f()", "from typing import TypeVar\nT = TypeVar('T')\ndef f(x: T) -> T: ..."),
+    "a class of Python's own": ("lib.f()", "def f() -> list[int]: ..."),
+}
+
 SILENT = {
     "a function of its own": ("lib.to_dlpack", "def to_dlpack(x): ..."),
     "a class of its own": ("lib.Array", "class Array: ..."),
@@ -193,7 +325,7 @@ SILENT = {
     "a with block": ("lib.to_dlpack", "from jax.dlpack import to_dlpack\nwith open('x') as to_dlpack:\n    pass"),
     "the value of a call": ("lib.to_dlpack", "import jax\nto_dlpack = wrapped(jax.dlpack.to_dlpack)"),
     "a choice of values": ("lib.to_dlpack", "import jax\nto_dlpack = jax.dlpack.to_dlpack if jax else None"),
-    "an array": ("lib.asarray", "import jax.numpy as jnp\nasarray = jnp.asarray(1)"),
+    "a choice of arrays": ("lib.asarray", "import jax.numpy as jnp\nasarray = jnp.asarray(1) if jnp else None"),
     "a union of types": ("lib.Array", "import jax\nfrom typing import Union\nArray = Union[jax.Array, int]"),
     "an attribute of a class": (
         "lib.K.to_dlpack",
@@ -238,6 +370,28 @@ def test_nothing_is_guessed(case: tuple[str, str], ask: Ask) -> None:
     both = "from jax.numpy import *\nfrom other import *"
     others = {"other.py": "def asarray(x): ...", "both.py": both, "third.py": "def asarray(x): ..."}
     assert ask(name, {"lib.py": source, **others}) is None
+
+
+BESIDE = {
+    "base.py": "import jax\nclass B:\n    def f(self) -> jax.Array: ...\ndef one():\n    return jax.make_mesh((1,), 'd')\n",
+    "other.py": "class D: ...\n",
+    "native.pyi": "import jax\ndef f() -> jax.Array: ...\n",
+}
+
+
+@pytest.mark.parametrize("case", OBJECTS.values(), ids=OBJECTS.keys())
+def test_objects_are_followed(case: tuple[str, str, str], ask: Ask) -> None:
+    """What a function gives and what an object holds is told by annotations, or by all that is returned and assigned."""
+    path, source, meaning = case
+    assert ask(path, {"lib.py": source, **BESIDE}) == meaning
+
+
+@pytest.mark.parametrize("case", UNTOLD.values(), ids=UNTOLD.keys())
+def test_no_object_is_guessed(case: tuple[str, str], ask: Ask) -> None:
+    """What may be several things, may be on one device, or is not known is left without an answer that says what it is."""
+    path, source = case
+    answer = ask(path, {"lib.py": source, **BESIDE})
+    assert answer is None or not answer.startswith(("jax.", "builtins.", "typing.", "base.one"))
 
 
 def test_modules_that_import_each_other(ask: Ask) -> None:

@@ -24,6 +24,16 @@ CONSTRUCTOR = """
 #include <stdio.h>
 __attribute__((constructor)) static void spring(void) { FILE *mark = fopen("%s", "w"); if (mark) fclose(mark); }
 """
+HOLDS = """
+import jax
+def make() -> jax.Array:
+    open(__file__ + ".ran", "w")
+class Holder:
+    def __init__(self):
+        self.mesh = jax.make_mesh((8,), "d")
+HOLDER = Holder()
+"""
+"""What objects are asked for behind the traps."""
 PYTHON_TRAPS = (
     *("sitecustomize", "usercustomize", "conftest", "setup", "jedi/__init__", "parso/__init__", "shardlint/__init__"),
     *("json/__init__", "gi/__init__", "lib/__init__", "lib/compat", "ast", "pickle"),
@@ -41,7 +51,7 @@ def workspace(tmp_path: Path, mark: Path) -> Path:
     """A folder in which everything that could be run by mistake makes the mark."""
     root = tmp_path / "workspace"
     site = root / ".venv" / "lib" / "python3.12" / "site-packages"
-    trap = f"open({str(mark)!r}, 'w')\nfrom jax.dlpack import to_dlpack\n"
+    trap = f"open({str(mark)!r}, 'w')\nfrom jax.dlpack import to_dlpack\n{HOLDS}"
     for folder in (root, site):
         for name in PYTHON_TRAPS:
             put(folder / f"{name}.py", trap)
@@ -106,6 +116,13 @@ def test_no_python_of_the_workspace_runs(workspace, mark, monkeypatch) -> None:
     before = files_of(workspace)
     names = ("lib.compat.to_dlpack", "lib.to_dlpack", "gi.to_dlpack", "setup.to_dlpack", "jedi.to_dlpack")
     assert asked(workspace, *names, "json.to_dlpack", "ast.to_dlpack") == dict.fromkeys(names, "jax.dlpack.to_dlpack")
+    objects = {
+        "lib.make()": "jax.Array()",
+        "lib.compat.make()": "jax.Array()",
+        "gi.Holder().mesh": "jax.make_mesh()",
+        "setup.HOLDER.mesh": "jax.make_mesh()",
+    }
+    assert asked(workspace, *objects) == objects
     assert not mark.exists()
     assert files_of(workspace) == before
 
@@ -126,6 +143,11 @@ def test_no_compiled_module_is_loaded(workspace, mark, compiled) -> None:
         folder.mkdir(exist_ok=True)
         for name in (f"native{SUFFIX}", "native.abi3.so", "native.so", f"_sqlite3{SUFFIX}", f"math{SUFFIX}"):
             shutil.copy(library, folder / name)
+    put(workspace / "native.pyi", "import jax\ndef load() -> jax.Array: ...\nMESH: jax.sharding.Mesh\n")
+    put(
+        workspace / "lib" / "loads.py",
+        "from lib import native\nimport native as other\nx, y = native.load(), other.load()\n",
+    )
     (workspace / "package").mkdir()
     shutil.copy(library, workspace / "package" / f"__init__{SUFFIX}")
     put(workspace / "passing.py", "from native import asarray\nfrom native import *\nimport lib.native as module\n")
@@ -134,6 +156,19 @@ def test_no_compiled_module_is_loaded(workspace, mark, compiled) -> None:
     assert asked(workspace, *names, *more) == {
         "passing.asarray": "native.asarray",
         "passing.module.asarray": "lib.native.asarray",
+    }
+    objects = (
+        "lib.native.load()",
+        "_sqlite3.connect()",
+        "space.native.load()",
+        "lib.loads.x",
+        "lib.loads.y",
+        "package.load()",
+    )
+    assert asked(workspace, "native.load()", *objects) == {
+        "native.load()": "jax.Array()",
+        "lib.loads.x": "lib.native.load()",
+        "lib.loads.y": "jax.Array()",
     }
     assert not mark.exists()
 

@@ -121,3 +121,18 @@ async def test_a_removed_function_behind_another_module_is_found(start: Any, tmp
     wire.save((tmp_path / "compat.py").as_uri())
     wire.save(uri)
     assert (uri, 1, []) in await publications(wire, (uri, 1, []))
+
+
+async def test_what_another_module_makes_is_found(start: Any, tmp_path: Path) -> None:
+    """What a function of another module gives is asked for in the editor as on the command line."""
+    (tmp_path / "pyproject.toml").write_text('[tool.shardlint]\njax-version = "0.10.2"\n')
+    (tmp_path / "shardings.py").write_text("import jax\n\ndef rows() -> jax.sharding.NamedSharding: ...\n")
+    uri = (tmp_path / "module.py").as_uri()
+    wire = await start()
+    await wire.initialize()
+    wire.open(
+        "import jax, numpy as np\nimport shardings\n\nnp.from_dlpack(jax.device_put(np.ones(8), shardings.rows()))\n",
+        uri,
+    )
+    found = (uri, 1, ["sharded-dlpack-export"])
+    assert await publications(wire, found) == [(uri, 1, []), found]

@@ -11,86 +11,72 @@ import warnings
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
-from functools import cached_property
 
 from shardlint.syntax.chunks import cut
 from shardlint.syntax.scopes import targets
 
 _WORD = re.compile(r"[^\W\d]\w*")
 
+Definition = ast.FunctionDef | ast.AsyncFunctionDef | ast.ClassDef
+
 
 @dataclass(frozen=True, slots=True)
-class _Dotted:
-    """A dotted name as a statement spells it; with `own` its first part is a name of the module itself."""
-
-    text: str
-    own: bool
-
-
-_Way = _Dotted | None
-"""None is anything that has no other name."""
-
-
-@dataclass(frozen=True)
-class Module:
-    """The text of a module. `name` is its dotted name, `package` tells whether the text is that of an `__init__` file."""
+class Imported:
+    """A dotted name of another module, as an import spells it; a relative one made absolute."""
 
     name: str
-    package: bool
-    source: str
 
-    def ways(self, name: str) -> frozenset[str | None]:
-        """The dotted names to which `name` may be bound.
 
-        None stands among them for every other way: a definition, a value that is no dotted name, or that nothing may be
-        bound at all. There is none where no statement binds the name. What star imports bring is not looked into: each of
-        them counts as an import of the name `*`.
-        """
-        return self._resolved(name, frozenset())
+@dataclass(frozen=True, slots=True)
+class Assigned:
+    """The value of an expression, or the item at `index` of it."""
 
-    def _resolved(self, name: str, following: frozenset[str]) -> frozenset[str | None]:
-        ways = self._bound.get(name, frozenset[_Way]())
-        return frozenset(self._meaning(way, following | {name}) for way in ways)
+    value: ast.expr
+    index: int | None = None
 
-    def _meaning(self, way: _Way, following: frozenset[str]) -> str | None:
-        if way is None or not way.own:
-            return way and way.text
-        head, dot, rest = way.text.partition(".")
-        meanings = frozenset[str | None]() if head in following else self._resolved(head, following)
-        if len(meanings) != 1:
-            return None
-        (meaning,) = meanings
-        return meaning and meaning + dot + rest
 
-    @cached_property
-    def _bound(self) -> Mapping[str, frozenset[_Way]]:
-        found = _Collector(self)
-        for body in _statements(self.source):
-            if isinstance(body, str):
-                found.unreadable(body)
-            else:
-                found.collect(body, sure=True)
-        return {name: frozenset(ways) for name, ways in found.ways.items()}
+@dataclass(frozen=True, slots=True)
+class Declared:
+    """A value of which the annotation tells more than the expression, if there is one."""
 
-    def absolute(self, node: ast.ImportFrom) -> str | None:
-        """The module that a `from` import names, or None if it goes above the top-level package."""
-        if not node.level:
-            return node.module
-        parts = self.name.split(".")
-        kept = len(parts) - node.level + self.package
-        base = ".".join(parts[:kept])
-        if kept < 1:
-            return None
-        return f"{base}.{node.module}" if node.module else base
+    annotation: ast.expr
+    value: ast.expr | None = None
+
+
+Way = Imported | Assigned | Declared | Definition | None
+"""How a name may be bound. None is every way of which nothing can be said, and that it may not be bound at all."""
+
+
+def bound_in(body: Iterable[ast.stmt], module: str, *, package: bool) -> Mapping[str, frozenset[Way]]:
+    """The ways in which a body binds names; `module` is the dotted name of the module in which it stands, `package` tells
+    whether that is the text of an `__init__` file. Each star import counts as an import of the name `*`.
+    """
+    found = _Collector(module, package)
+    found.collect(body, sure=True)
+    return found.frozen()
+
+
+def bound_by(source: str, module: str, *, package: bool) -> Mapping[str, frozenset[Way]]:
+    """The same of the text of a module; whatever a statement names that cannot be parsed, it may bind."""
+    found = _Collector(module, package)
+    for body in _statements(source):
+        if isinstance(body, str):
+            found.unreadable(body)
+        else:
+            found.collect(body, sure=True)
+    return found.frozen()
 
 
 @dataclass(eq=False)
 class _Collector:
-    module: Module
-    ways: defaultdict[str, set[_Way]] = field(default_factory=lambda: defaultdict[str, set[_Way]](set))
+    module: str
+    package: bool
+    ways: defaultdict[str, set[Way]] = field(default_factory=lambda: defaultdict[str, set[Way]](set))
+
+    def frozen(self) -> Mapping[str, frozenset[Way]]:
+        return {name: frozenset(ways) for name, ways in self.ways.items()}
 
     def unreadable(self, source: str) -> None:
-        """Whatever a broken statement names, it may bind."""
         for word in _WORD.findall(source):
             self.ways[word].add(None)
 
@@ -102,24 +88,26 @@ class _Collector:
             for inner, certain in _inner(statement):
                 self.collect(inner, sure=sure and certain)
 
-    def _bindings(self, statement: ast.stmt) -> Iterator[tuple[str, _Way]]:
+    def _bindings(self, statement: ast.stmt) -> Iterator[tuple[str, Way]]:
         match statement:
             case ast.Import(names=names):
                 for alias in names:
                     first = alias.name.partition(".")[0]
-                    yield alias.asname or first, _Dotted(alias.name if alias.asname else first, own=False)
+                    yield alias.asname or first, Imported(alias.name if alias.asname else first)
             case ast.ImportFrom(names=names):
-                module = self.module.absolute(statement)
+                module = self._absolute(statement)
                 for alias in names:
-                    way = None if module is None else _Dotted(f"{module}.{alias.name}", own=False)
+                    way = None if module is None else Imported(f"{module}.{alias.name}")
                     yield alias.asname or alias.name, way
             case ast.Assign(targets=[*assigned], value=value):
                 for target in assigned:
-                    yield from _assigned(target, value)
-            case ast.AnnAssign(target=target, value=ast.expr() as value):
-                yield from _assigned(target, value)
+                    yield from assignments(target, value)
+            case ast.AnnAssign(target=target, annotation=annotation, value=ast.expr() as value):
+                plain = isinstance(value, ast.Name | ast.Attribute)
+                way: Way = Assigned(value) if plain else Declared(annotation, value)
+                yield from ((name, way) for name in targets(target))
             case ast.FunctionDef() | ast.AsyncFunctionDef() | ast.ClassDef():
-                yield statement.name, None
+                yield statement.name, statement
                 yield from _globals(statement)
             case ast.For() | ast.AsyncFor() | ast.AugAssign():
                 yield from _otherwise((statement.target,))
@@ -130,9 +118,32 @@ class _Collector:
             case ast.Match():
                 yield from _captured(statement)
             case _ if type(statement).__name__ == "TypeAlias":  # Python 3.12
-                yield from _assigned(getattr(statement, "name"), getattr(statement, "value"))  # noqa: B009
+                yield from assignments(getattr(statement, "name"), getattr(statement, "value"))  # noqa: B009
             case _:
                 pass
+
+    def _absolute(self, node: ast.ImportFrom) -> str | None:
+        """The module that a `from` import names, or None if it goes above the top-level package."""
+        if not node.level:
+            return node.module
+        parts = self.module.split(".")
+        kept = len(parts) - node.level + self.package
+        base = ".".join(parts[:kept])
+        if kept < 1:
+            return None
+        return f"{base}.{node.module}" if node.module else base
+
+
+def assignments(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, Way]]:
+    """What an assignment binds: a name to the value, the names of a tuple to its items."""
+    match target:
+        case ast.Name(id=name):
+            yield name, Assigned(value)
+        case ast.Tuple(elts=elements) | ast.List(elts=elements) if all(isinstance(one, ast.Name) for one in elements):
+            for index, name in enumerate(targets(target)):
+                yield name, Assigned(value, index)
+        case _:
+            yield from _otherwise((target,))
 
 
 def _statements(source: str) -> Iterator[Sequence[ast.stmt] | str]:
@@ -176,11 +187,6 @@ def _inner(statement: ast.stmt) -> Iterator[tuple[Sequence[ast.stmt], bool]]:
             pass
 
 
-def _assigned(target: ast.expr, value: ast.expr) -> Iterator[tuple[str, _Way]]:
-    dotted = _dotted(value) if isinstance(target, ast.Name) else None
-    yield from ((name, None if dotted is None else _Dotted(dotted, own=True)) for name in targets(target))
-
-
 def _otherwise(bound: Iterable[ast.expr | None]) -> Iterator[tuple[str, None]]:
     yield from ((name, None) for target in bound if target is not None for name in targets(target))
 
@@ -199,14 +205,3 @@ def _captured(statement: ast.Match) -> Iterator[tuple[str, None]]:
                 yield node.name, None
             elif isinstance(node, ast.MatchMapping) and node.rest:
                 yield node.rest, None
-
-
-def _dotted(value: ast.expr) -> str | None:
-    match value:
-        case ast.Name(id=name):
-            return name
-        case ast.Attribute(value=owner, attr=name):
-            before = _dotted(owner)
-            return before and f"{before}.{name}"
-        case _:
-            return None

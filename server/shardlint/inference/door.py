@@ -1,4 +1,4 @@
-"""What names of other modules mean, asked of jedi in a process of its own, and a check that uses the answers.
+"""What names of other modules mean and objects of theirs are, asked of jedi in a process of its own, and a check that uses it.
 
 Nothing of jedi is loaded here. The answers come from a cache as long as the files they depend on are unchanged; the process
 is started for the first question that the cache has no answer to, and is kept for the next ones.
@@ -6,7 +6,6 @@ is started for the first question that the cache has no answer to, and is kept f
 
 from __future__ import annotations
 
-import keyword
 import threading
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import replace
@@ -19,6 +18,7 @@ from shardlint.inference import vocabulary
 from shardlint.inference.process import Command, Process, ProcessError, jedi_command
 from shardlint.inference.store import Entry, Store, entry_of
 from shardlint.model import Problem
+from shardlint.placement.paths import name_of, steps_of
 
 BUDGET = 10.0
 """Seconds in which the questions of one file are answered, or not at all."""
@@ -53,7 +53,7 @@ class Inference:
         return tuple(self._problems)
 
     def answer(self, questions: Iterable[str], added_paths: Sequence[Path]) -> dict[str, str]:
-        """The other name of each of `questions` that has one, as jedi sees it with `added_paths` to import from.
+        """The other path of each of `questions` that has one, as jedi sees it with `added_paths` to import from.
 
         `added_paths` are the workspace's folders and its environment's `site-packages`, in the order in which Python would
         look there. Nothing in them is run. A question without an answer is left out.
@@ -147,9 +147,8 @@ def settle(
     return report, snapshot
 
 
-def _can_be_asked(name: str) -> bool:
-    parts = name.split(".")
-    return len(parts) > 1 and all(part.isidentifier() and not keyword.iskeyword(part) for part in parts)
+def _can_be_asked(path: str) -> bool:
+    return bool(steps_of(path)) and "." in name_of(path)
 
 
 def _problem(what: str, names: Sequence[str]) -> Problem:

@@ -7,6 +7,7 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
 from shardlint.placement import table
+from shardlint.placement.paths import name_of
 from shardlint.placement.table import Table
 
 
@@ -18,7 +19,8 @@ class Vocabulary:
     names: frozenset[str]
 
     def knows(self, name: str) -> bool:
-        """Whether the table says something of `name`, under an alias too, or of something in it."""
+        """Whether the table says something of `name`, under an alias too, or of something in it; of a path, of its first call."""
+        name = name_of(name)
         canonical = self.table.canonical(name)
         return name in self.names or canonical in self.names or self.table.effect(canonical) is not None
 
@@ -36,7 +38,10 @@ class Vocabulary:
 def load() -> Vocabulary:
     """The vocabulary of the tables that come with the package."""
     known = table.load()
-    held = (known.effects, known.consumers, known.timeline, known.attributes, known.aliases, known.aliases.values())
+    held = (
+        *(known.effects, known.consumers, known.timeline, known.attributes, known.classes),
+        *(known.aliases, known.aliases.values()),
+    )
     return Vocabulary(known, frozenset(_with_prefixes(name for names in held for name in names)))
 
 

@@ -23,6 +23,7 @@ from shardlint.placement.domain import (
     Symbol,
     Value,
 )
+from shardlint.placement.external import read
 from shardlint.placement.frame import Frame
 from shardlint.placement.machine import Machine
 from shardlint.placement.objects import object_attribute
@@ -62,7 +63,7 @@ def attribute(owner: Value, name: str, node: Node, frame: Frame, machine: Machin
         case Sharding(count) if name in _OF_SHARDING:
             return _of_fact(Fact("sharding", EVERY_ARRAY, count), name) if count.whole else _counted(count, name)
         case _:
-            return Method(owner, name)
+            return read(owner, name, node, frame, machine)
 
 
 def size(count: Count) -> Value:

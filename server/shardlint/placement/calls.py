@@ -31,6 +31,7 @@ from shardlint.placement.domain import (
     Version,
 )
 from shardlint.placement.effects import EFFECTS, TRACING
+from shardlint.placement.external import called
 from shardlint.placement.frame import Frame
 from shardlint.placement.handoffs import call_seen, consumer_of, result_of
 from shardlint.placement.lattice import alternatives, each, without_none
@@ -88,12 +89,11 @@ class Calls:
             case Class(definition):
                 return construct(definition, arguments, node, frame, self._machine)
             case Instance() if not isinstance(
-                called := object_attribute(function, "__call__", node, frame, self._machine), Method
+                method := object_attribute(function, "__call__", node, frame, self._machine), Method
             ):
-                return self.call(called, arguments, node, frame)
+                return self.call(method, arguments, node, frame)
             case _:
-                frame.may_raise()
-                return UNKNOWN
+                return called(function, arguments, node, frame, self._machine)
 
     def _symbol(self, name: str, arguments: Arguments, node: Node, frame: Frame) -> Value:
         if name.startswith("builtins."):
@@ -107,8 +107,7 @@ class Calls:
         if effect is None:
             if name.rpartition(".")[2] in self._machine.table.telling:
                 self._machine.ask(name)
-            frame.may_raise()
-            return UNKNOWN
+            return called(Symbol(name), arguments, node, frame, self._machine)
         if effect.name in TRACING or name.startswith("jax.lax."):
             for value in arguments.values():
                 self._machine.traces(value)
@@ -147,10 +146,10 @@ class Calls:
                 other = arguments.get(0)
                 return proof_of_one(owner) if isinstance(other, Sharding) and other.count == ONE else UNKNOWN
             case _:
-                frame.may_raise()
+                result = called(Method(owner, name), arguments, node, frame, self._machine)
                 if name in _NEVER_RETURN:
                     frame.state.alive = False
-                return Constant(None) if name in _NEVER_RETURN else UNKNOWN
+                return Constant(None) if name in _NEVER_RETURN else result
 
 
 def _container_method(function: Value) -> Method | None:

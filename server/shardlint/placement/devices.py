@@ -28,6 +28,7 @@ from shardlint.placement.domain import (
     Unknown,
     Value,
 )
+from shardlint.placement.external import ask_about
 from shardlint.placement.lattice import each, leaves, map_leaves
 from shardlint.placement.site import Site
 from shardlint.placement.state import EVERY_ARRAY
@@ -83,6 +84,7 @@ def placed(value: Value, target: Value | None, site: Site) -> Value:
     def on(choice: Value) -> Value:
         where = destination(choice, site)
         if where is None:
+            ask_about(choice, site.machine)
             return map_leaves(value, lambda _leaf: Array(None, site.frame.fresh(site.node), traced=site.frame.traced))
         return map_leaves(value, lambda _leaf: array_at(where, site))
 

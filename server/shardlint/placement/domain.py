@@ -90,6 +90,16 @@ class Unknown:
 
 
 @dataclass(frozen=True, slots=True)
+class External(Unknown):
+    """An object outside of the program of which only the way to it is known; `paths` says how one reads. A `narrow` one was made
+    of something that is on one device, or of the number one: what it holds may be on one device too.
+    """
+
+    path: str
+    narrow: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Constant:
     """A literal or what follows from literals. `facts` are what else holds where it came to be this one and no other."""
 
@@ -381,6 +391,7 @@ Container: TypeAlias = Sequence | Mapping | Elements | Instance
 
 Value: TypeAlias = (
     Unknown
+    | External
     | Constant
     | Slice
     | Symbol

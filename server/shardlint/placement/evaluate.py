@@ -24,6 +24,7 @@ from shardlint.placement.domain import (
 from shardlint.placement.domain import (
     Mapping as MappingValue,
 )
+from shardlint.placement.external import item
 from shardlint.placement.facts import settled
 from shardlint.placement.frame import Frame
 from shardlint.placement.handoffs import attribute_read
@@ -142,10 +143,13 @@ class Evaluator:
             return self._machine.call(special, Arguments((index,)), node, frame)
         if (made := default_item(owner, index, node, frame, self._machine)) is not None:
             return made
-        found = each(owner, lambda value: each(index, lambda at: subscript(value, at, node, frame)))
-        if found == UNKNOWN:
+        found = each(owner, lambda value: each(index, lambda at: self._item(value, at, node, frame)))
+        if isinstance(found, Unknown):
             frame.may_raise()
         return found
+
+    def _item(self, owner: Value, index: Value, node: ast.Subscript, frame: Frame) -> Value:
+        return item(owner, index, node, frame, self._machine) or subscript(owner, index, node, frame)
 
     def slice(self, node: ast.Slice, frame: Frame) -> Value:
         parts = [

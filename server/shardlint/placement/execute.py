@@ -7,10 +7,12 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shardlint.placement import flow
+from shardlint.placement.annotations import assigned_as
 from shardlint.placement.definition import fields_of
-from shardlint.placement.domain import UNKNOWN, Class, Constant, Elements, Fact, Symbol, Value
+from shardlint.placement.domain import UNKNOWN, Class, Constant, Elements, Fact, Symbol, Unknown, Value
 from shardlint.placement.domain import Mapping as MappingValue
 from shardlint.placement.domain import Sequence as SequenceValue
+from shardlint.placement.external import opened
 from shardlint.placement.facts import learn, settled
 from shardlint.placement.frame import Frame
 from shardlint.placement.iteration import unpacked
@@ -57,6 +59,7 @@ class Executor:
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 if isinstance(value, Fact) and not any(isinstance(one, ast.Starred) for one in elements):
                     self._count_unpacked(value, len(elements), frame)
+                value = opened(value, elements, target, frame, self._machine)
                 for element_target, item in zip(elements, unpacked(value, elements, target, frame), strict=True):
                     self.bind(element_target, item, frame)
             case ast.Starred(value=inner):
@@ -113,7 +116,7 @@ class Executor:
         if node.value is not None:
             value = self._machine.evaluate(node.value, frame)
             if frame.state.alive:
-                self.bind(node.target, value, frame)
+                self.bind(node.target, assigned_as(node, value, frame, self._machine), frame)
 
     def augmented(self, node: ast.AugAssign, frame: Frame) -> None:
         left = self._machine.evaluate(node.target, frame)
@@ -191,7 +194,7 @@ class Executor:
         value: Value = Class(definition)
         for decorator in reversed(node.decorator_list):
             made = self._machine.call(self._machine.evaluate(decorator, frame), Arguments((value,)), decorator, frame)
-            value = value if made == UNKNOWN else made  # nearly all give back the class
+            value = value if isinstance(made, Unknown) else made  # nearly all give back the class
         frame.assign(frame.owner(node.name), node.name, value)
 
     def import_(self, node: ast.Import, frame: Frame) -> None:

@@ -10,6 +10,7 @@ import ast
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
+from shardlint.placement.annotations import as_annotated
 from shardlint.placement.crossing import Crossing, entered, rebased
 from shardlint.placement.domain import (
     UNKNOWN,
@@ -24,6 +25,7 @@ from shardlint.placement.domain import (
     Told,
     Value,
 )
+from shardlint.placement.external import nameless
 from shardlint.placement.facts import exclude, fewest, learn
 from shardlint.placement.frame import Code, FactOf, Frame
 from shardlint.placement.lattice import alternatives, each, one_of
@@ -90,6 +92,7 @@ class Functions:
         if not isinstance(code, Code):
             return UNKNOWN
         bound = bound_arguments(function, code, arguments, self.machine.new_ids())
+        bound = as_annotated(bound, code, function.closure, self.machine)
         several = [name for name, value in bound.items() if isinstance(value, OneOf)]
         if len(several) == 1 and _worth_splitting(bound[several[0]]):
             return self._run_split(function, bound, several[0], node, frame, traced=traced)
@@ -125,6 +128,8 @@ class Functions:
         running = self._running.get(code.node, 0)
         if running >= _MOST_NESTED:
             bound = {name: each(value, _number_forgotten) for name, value in bound.items()}
+        if self._contexts.get(code.node, 0) >= _MOST_CONTEXTS // 2:
+            bound = {name: each(value, nameless) for name, value in bound.items()}
         bound = {name: crossing.enter(value, name) for name, value in bound.items()}
         state, handlers = frame.state, frame.handlers
         machine = frame.fact(EVERY_ARRAY), fewest(frame)

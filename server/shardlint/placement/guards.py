@@ -12,6 +12,7 @@ from collections.abc import Callable
 
 from shardlint.placement.definition import Definition
 from shardlint.placement.domain import (
+    ONE,
     Array,
     Class,
     Constant,
@@ -22,6 +23,7 @@ from shardlint.placement.domain import (
     Method,
     OneOf,
     Sequence,
+    Sharding,
     Subject,
     Symbol,
     Test,
@@ -38,9 +40,11 @@ from shardlint.placement.merging import merge
 from shardlint.placement.names import is_builtin
 from shardlint.placement.objects import set_attribute
 from shardlint.placement.operators import compare, never_none
+from shardlint.placement.sizes import on_one, proven_one
 from shardlint.placement.telling import has, proof_of_one, told_if, told_of
 
 _NEVER_RUN = frozenset({"typing.TYPE_CHECKING"})
+_SHARDINGS = frozenset({"jax.sharding.NamedSharding", "jax.sharding.SingleDeviceSharding"})
 _SOUND_TYPES = {"sharding": "jax.sharding.SingleDeviceSharding", "device": "jax.Device"}
 
 
@@ -117,6 +121,9 @@ class Guards:
 
     def _narrow(self, test: ast.expr, truth: bool, frame: Frame) -> None:
         """A name that is tested itself, or compared, keeps the alternatives for which the test comes out so."""
+        counted = proven_one(test, truth) if frame.state.alive else None
+        if counted is not None:
+            self._replace(counted, on_one, frame)
         if isinstance(test, ast.Name):
             value = self._machine.evaluate(test, frame)
             self._keep(test, value, lambda one: told_if(one, truth) is not None, frame)
@@ -162,6 +169,15 @@ class Guards:
         if names is None:
             return
         self._keep(subject, value, lambda choice: instance(choice, names) is not (not truth), frame)
+        if frame.state.alive and isinstance(subject, ast.Name) and names & _SHARDINGS:
+            self._replace(subject, lambda one: _sharding_if(one, names, truth), frame)
+
+    def _replace(self, subject: ast.Name, told: Callable[[Value], Value], frame: Frame) -> None:
+        """What a test tells of what a variable holds becomes part of it."""
+        value = self._machine.evaluate(subject, frame)
+        after = each(value, told)
+        if after != value:
+            frame.state.variables[subject.id] = after
 
     def _has(self, value: Value, name: str, frame: Frame) -> Value:
         return has_attribute(value, name, frame, self._machine)
@@ -232,6 +248,15 @@ def is_instance(value: Value, kinds: Value) -> Value:
             told = None if names is None else instance(choice, names)
             answers.append(Unknown() if told is None else Constant(told))
     return one_of(answers)
+
+
+def _sharding_if(value: Value, names: Kinds, truth: bool) -> Value:
+    """A sharding that is of these classes, or of none of them: what its annotation says holds of the others only."""
+    if not isinstance(value, Sharding):
+        return value
+    if truth:
+        return Sharding(ONE, value.device) if names <= {"jax.sharding.SingleDeviceSharding"} else value
+    return Unknown() if "jax.sharding.NamedSharding" in names else value
 
 
 def instance(value: Value, names: Kinds) -> bool | None:

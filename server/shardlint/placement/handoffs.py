@@ -20,6 +20,7 @@ from shardlint.placement.domain import (
     Unknown,
     Value,
 )
+from shardlint.placement.external import ask_about
 from shardlint.placement.facts import exclude, learn
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, one_of
@@ -28,6 +29,8 @@ from shardlint.placement.table import Consumer
 from shardlint.syntax.tree import Node
 
 TELLING_NAMES = frozenset({"to_dlpack", "from_dlpack", "toDlpack", "fromDlpack"})
+_ASKING_WORDS = frozenset({"copy", "device", "dl_device"})
+"""Keywords with which it matters what library the data comes from; else only what goes into JAX may be wrong to hand over at all."""
 _CAUGHT_WITH = frozenset({"*", "Exception", "BaseException"})
 
 
@@ -107,6 +110,8 @@ def _record(
     choices = tuple(one for one in alternatives(value) if not isinstance(one, Array) or frame.informed(one) is not None)
     if any(_may_be_refused(choice, frame) for choice in choices):
         frame.may_raise()
+    if row.gives == "jax" or not _ASKING_WORDS.isdisjoint(arguments.keywords):
+        ask_about(value, machine)
     mixed = len({_kind(choice, frame) for choice in choices}) > 1
     for choice in choices:
         machine.record(

@@ -19,6 +19,7 @@ from shardlint.placement.domain import (
     Mapping,
     OneOf,
     Sequence,
+    Unknown,
     Value,
     weight,
 )
@@ -62,6 +63,8 @@ def _add(value: Value, found: list[Value]) -> None:
     """Add an alternative, or make it one with an equal one."""
     if isinstance(value, Constant):
         _add_constant(value, found)
+    elif isinstance(value, Unknown):
+        _add_unknown(value, found)
     elif not is_container(value):
         if value not in found:
             found.append(value)
@@ -71,6 +74,15 @@ def _add(value: Value, found: list[Value]) -> None:
             found.append(value)
         else:
             found[place] = _with_all_ids(found[place], value)
+
+
+def _add_unknown(value: Unknown, found: list[Value]) -> None:
+    """Of two objects of which nothing is known none is told apart."""
+    place = next((i for i, one in enumerate(found) if isinstance(one, Unknown)), None)
+    if place is None:
+        found.append(value)
+    elif found[place] != value:
+        found[place] = UNKNOWN
 
 
 def _add_constant(constant: Constant, found: list[Value]) -> None:

@@ -132,7 +132,11 @@ class Machine(Protocol):
         ...
 
     def ask(self, name: str) -> None:
-        """Note that somebody who can look into other modules should say what an external name means."""
+        """Note that somebody who can look into other modules should say what a path leads to."""
+        ...
+
+    def meaning(self, path: str, node: Node, frame: Frame) -> Value | None:
+        """What is told of the object at a path, if that says more than the path; `node` is where it comes in."""
         ...
 
     def imported(self, value: Value, node: Node, frame: Frame) -> Value:

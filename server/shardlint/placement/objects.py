@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Hashable
 from functools import partial
 
+from shardlint.placement import external
 from shardlint.placement.definition import Definition, Field
 from shardlint.placement.domain import (
     UNKNOWN,
@@ -237,7 +238,9 @@ def entered(manager: Value, node: Node, frame: Frame, machine: Machine) -> Value
         if isinstance(value, Elements):
             return value.item
         method = special_method(value, "__enter__", node, frame, machine)
-        return value if method is None else machine.call(method, Arguments(), node, frame)
+        if method is None:
+            return external.entered(value, node, frame, machine)
+        return machine.call(method, Arguments(), node, frame)
 
     return each(manager, of)
 

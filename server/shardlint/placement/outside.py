@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field
 
+from shardlint.placement.annotations import annotated
 from shardlint.placement.definition import Definition
-from shardlint.placement.domain import UNKNOWN, Class, Constant, Function, Instance, Value
+from shardlint.placement.domain import UNKNOWN, Class, Function, Instance, Value
 from shardlint.placement.frame import Code, Frame
 from shardlint.placement.functions import run_body
-from shardlint.placement.lattice import alternatives, joined, one_of
+from shardlint.placement.lattice import alternatives, joined
 from shardlint.placement.machine import Machine
 from shardlint.placement.modules import Module
 from shardlint.placement.objects import typical
@@ -34,7 +34,6 @@ class Outside:
     called: set[FunctionNode]
     traced: set[FunctionNode]
     matters: frozenset[FunctionNode]
-    annotated: Callable[[ast.arg, Hashable, Frame], Value]
     _runs: dict[FunctionNode, int] = field(default_factory=dict[FunctionNode, int])
     _news: dict[Definition, int] = field(default_factory=dict[Definition, int])
 
@@ -92,12 +91,9 @@ class Outside:
         )
         defaults = dict(function.defaults)
         for index, parameter in enumerate(parameters(code.node.args)):
-            given = self._own(code, owner, index)
-            value = given or self.annotated(parameter, ("parameter", code.node, index), closure)
-            default = defaults.get(parameter.arg, UNKNOWN)
-            if value == UNKNOWN and not isinstance(default, Constant):
-                value = one_of([default, UNKNOWN])
-            state.variables[parameter.arg] = value
+            key, default = ("parameter", code.node, index), defaults.get(parameter.arg)
+            own = self._own(code, owner, index)
+            state.variables[parameter.arg] = own or annotated(parameter, default, key, code, closure, self.machine)
         _, end = run_body(code, frame, self.machine)
         frame.state = frame.state if end is None else end
         for (target, name), value in frame.state.outer.items():

@@ -14,6 +14,7 @@ from shardlint.placement.domain import (
     Mapping,
     Sequence,
     Symbol,
+    Unknown,
     Value,
 )
 from shardlint.placement.frame import Frame
@@ -157,7 +158,7 @@ def _mapping(
     for key, pattern in zip(keys, patterns, strict=True):
         held = entry(value, machine.evaluate(key, frame)) if isinstance(value, Mapping) else UNKNOWN
         fits = matched(pattern, held, frame, machine)
-        answers.append(None if held == UNKNOWN else fits)
+        answers.append(None if isinstance(held, Unknown) else fits)
     if isinstance(value, Constant | Host | Sequence):
         return False
     return True if all(answers) and isinstance(value, Mapping) else None

@@ -8,16 +8,12 @@ from dataclasses import dataclass, field
 from itertools import count
 
 from shardlint.model import Target
+from shardlint.placement.answers import meant
 from shardlint.placement.calls import Calls
 from shardlint.placement.definition import Definition
 from shardlint.placement.domain import (
     UNKNOWN,
-    Array,
-    Capsule,
-    Class,
-    Foreign,
     Function,
-    Host,
     Ids,
     Symbol,
     Value,
@@ -33,8 +29,8 @@ from shardlint.placement.lattice import each
 from shardlint.placement.loading import Loading
 from shardlint.placement.machine import Arguments, Event
 from shardlint.placement.modules import Module, Modules
-from shardlint.placement.objects import typical
 from shardlint.placement.outside import Outside
+from shardlint.placement.paths import beginnings, name_of
 from shardlint.placement.reach import Reaches
 from shardlint.placement.table import Table
 from shardlint.syntax.scopes import FunctionNode, Names, names_of
@@ -50,7 +46,6 @@ _VERSION_NAMES = frozenset(
         "jaxlib.__version__",
     }
 )
-_ARRAY_TYPES = frozenset({"Array", "ndarray", "Tensor", "DeviceArray"})
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException", "*"})
 
 
@@ -126,7 +121,7 @@ class _Program:
         """Run the module, then the functions in it that nothing has called."""
         self._loading.run_main()
         called = self._functions.called
-        Outside(self, self.main, self._defined, called, self._traced, self.matters, self._annotated).visit()
+        Outside(self, self.main, self._defined, called, self._traced, self.matters).visit()
 
     @property
     def loaded(self) -> tuple[Module, ...]:
@@ -179,8 +174,11 @@ class _Program:
         self.events.setdefault(key, event)
 
     def ask(self, name: str) -> None:
-        parts = name.split(".")
-        self.questions.update(".".join(parts[:end]) for end in range(2, len(parts) + 1))
+        self.questions.update(beginnings(name))
+
+    def meaning(self, path: str, node: Node, frame: Frame) -> Value | None:
+        answer = self.answers.get(path)
+        return None if answer is None else meant(answer, path, node, frame, self)
 
     def names(self, function: FunctionNode) -> Names:
         found = self._names.get(function)
@@ -232,7 +230,17 @@ class _Program:
         return [(name, self.canonical_symbol(full, node, frame)) for name, full in names.items()]
 
     def canonical_symbol(self, name: str, node: Node, frame: Frame) -> Value:
-        name = self.table.canonical(self.answers.get(name, name))
+        answer = self.answers.get(name)
+        if answer is not None and name_of(answer) != answer:
+            known = (
+                None
+                if name.rpartition(".")[2] in self.module_of(frame).survey.assigned
+                else self.meaning(name, node, frame)
+            )
+            if known is not None:
+                return known
+            answer = None
+        name = self.table.canonical(name if answer is None else answer)
         if name in _VERSION_NAMES:
             return Version(self.target.versions[-1] if self.target.exact and self.target.versions else None)
         if name in self.table.timeline:
@@ -260,31 +268,3 @@ class _Program:
                 frame.state.alive = exists is None
                 return UNKNOWN
         return Symbol(name)
-
-    def _annotated(self, parameter: ast.arg, key: Hashable, closure: Frame) -> Value:
-        annotation = parameter.annotation
-        if annotation is None:
-            return UNKNOWN
-        if isinstance(annotation, ast.Constant) and isinstance(annotation.value, str):
-            try:
-                annotation = ast.parse(annotation.value, mode="eval").body
-            except (SyntaxError, ValueError, RecursionError):
-                return UNKNOWN
-        if not isinstance(annotation, ast.Name | ast.Attribute):
-            return UNKNOWN
-        match self.evaluate(annotation, closure):
-            case Class(definition):
-                return typical(definition, key)
-            case Symbol("jax.Array" | "chex.Array"):
-                return Array(None, key)
-            case Symbol("numpy.ndarray"):
-                return Host()
-            case Symbol("torch.Tensor"):
-                return Foreign("torch")
-            case Symbol("types.CapsuleType"):
-                return Capsule()
-            case Symbol(name) if name.rpartition(".")[2] in _ARRAY_TYPES:
-                self.ask(name)
-                return UNKNOWN
-            case _:
-                return UNKNOWN

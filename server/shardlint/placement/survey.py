@@ -14,14 +14,18 @@ from shardlint.syntax.tree import Tree
 @dataclass(frozen=True, slots=True)
 class Survey:
     """`steady` are the module's names that are bound in one place, which runs once; `read` are the names and attributes that
-    anything in the module reads, `passed` those that it reads otherwise than to call them at once.
+    anything in the module reads, `passed` those that it reads otherwise than to call them at once; `assigned` are the attributes
+    that it assigns of others than `self`. Of the calls in `dropped` nobody takes the result.
     """
 
     steady: frozenset[str]
     read: frozenset[str]
     passed: frozenset[str]
+    assigned: frozenset[str]
+    dropped: frozenset[ast.expr]
 
 
+_OWN = frozenset({"self", "cls"})
 _LEAVES = frozenset({ast.Constant, ast.Load, ast.Store, ast.Del, ast.Pass, ast.arg})
 
 
@@ -31,6 +35,8 @@ def survey(tree: Tree) -> Survey:
     stored: Counter[str] = Counter()
     read: set[str] = set()
     passed: set[str] = set()
+    assigned: set[str] = set()
+    dropped: set[ast.expr] = set()
     outer: set[str] = set()
     stack: list[ast.AST] = [statement for chunk in tree.chunks for statement in chunk.body]
     while stack:
@@ -45,15 +51,21 @@ def survey(tree: Tree) -> Survey:
                 passed.add(name)
             case ast.Name(id=name):
                 stored[name] += 1
-            case ast.Attribute(attr=name):
+            case ast.Attribute(attr=name, ctx=ast.Load()):
                 read.add(name)
+            case ast.Attribute(value=owner, attr=name):
+                read.add(name)
+                if not isinstance(owner, ast.Name) or owner.id not in _OWN:
+                    assigned.add(name)
+            case ast.Expr(value=ast.Call() as call):
+                dropped.add(call)
             case ast.Global(names=names):
                 outer.update(names)
             case _:
                 pass
         stack.extend(child for child in ast.iter_child_nodes(node) if type(child) not in _LEAVES)
     steady = frozenset(name for name, times in once.items() if times == 1 and stored[name] <= 1 and name not in outer)
-    return Survey(steady, frozenset(read), frozenset(passed))
+    return Survey(steady, frozenset(read), frozenset(passed), frozenset(assigned), frozenset(dropped))
 
 
 def _bound_by(statement: ast.stmt) -> Iterable[str]:

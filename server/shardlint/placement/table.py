@@ -52,6 +52,14 @@ class Consumer:
 
 
 @dataclass(frozen=True, slots=True)
+class Class:
+    """What an instance of a class is: a kind of `instances`, or what its brackets mean; `library` is that of a foreign array."""
+
+    kind: str
+    library: str
+
+
+@dataclass(frozen=True, slots=True)
 class Existence:
     """The first versions with and without a name; None where it was always or is still there."""
 
@@ -69,6 +77,7 @@ class Table:
     effects: Mapping[str, Effect]
     namespaces: tuple[tuple[str, Effect], ...]
     attributes: Mapping[str, str]
+    classes: Mapping[str, Class]
     consumers: Mapping[str, Consumer]
     timeline: Mapping[str, Existence]
     given_on: frozenset[str] = frozenset()
@@ -210,6 +219,7 @@ def load() -> Table:
         effects=effects,
         namespaces=tuple(namespaces),
         attributes={name: row["reads"] for row in api["attribute"] for name in row["names"]},
+        classes={name: Class(row["is"], row.get("library", "")) for row in api["class"] for name in row["names"]},
         consumers=consumers,
         timeline={name: Existence(row.get("added"), row.get("removed")) for name, row in api["timeline"].items()},
     )

@@ -18,6 +18,7 @@ from shardlint.placement.domain import (
     Transformed,
     Value,
 )
+from shardlint.placement.external import ask_about
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import each, leaves, map_leaves
 from shardlint.placement.machine import Arguments, Machine, item_of
@@ -106,6 +107,7 @@ def _put_out(result: Value, output: Value, site: Site) -> Value:
     def on(choice: Value) -> Value:
         where = destination(choice, site)
         if where is None:
+            ask_about(choice, site.machine)
             return _together(concrete(result, site))
         return map_leaves(result, lambda _leaf: array_at(where, site))
 
@@ -115,6 +117,8 @@ def _put_out(result: Value, output: Value, site: Site) -> Value:
 def _as_tracers(arguments: Arguments, put: Value | None, site: Site) -> Arguments:
     """The arguments as a traced function sees them: those from outside of JAX become arrays, where `in_shardings` says."""
     where = None if put is None else destination(put, site)
+    if where is None and put is not None:
+        ask_about(put, site.machine)
 
     def apply(leaf: Value) -> Value:
         match leaf:

@@ -19,6 +19,7 @@ from shardlint.placement.domain import (
     Instance,
     Mapping,
     Sequence,
+    Unknown,
     Value,
 )
 from shardlint.placement.lattice import alternatives, copied, deeply_copied, each, leaves, map_leaves
@@ -60,7 +61,7 @@ def like(site: Site) -> Value:
     operands = operands_of(site)
     if any(isinstance(choice, Array) for value in operands for choice in alternatives(value)):
         return each(combined(operands, site.node, site.frame), lambda result: kept(result, site))
-    if site.arguments.open or any(value == UNKNOWN for value in operands):
+    if site.arguments.open or any(isinstance(value, Unknown) for value in operands):
         return Array(None, site.frame.fresh(site.node), traced=site.frame.traced)
     return create(site)
 
