@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from shardlint.model import Finding, HandOff, Problem, Target
-from shardlint.placement import table
+from shardlint.placement import program, table
 from shardlint.placement.machine import Event
 from shardlint.placement.modules import Module, Modules, NoModules
 from shardlint.placement.program import hand_offs
@@ -63,22 +63,36 @@ class Analysis:
     report: Report
 
 
-def check(snapshot: Snapshot) -> Report:
+@dataclass(eq=False)
+class Memory:
+    """What checks of one file have found out, so that the next one, after an edit, need not find it out again. The report is the
+    same with and without it; it belongs to one file and to one thread at a time.
+    """
+
+    main: Module | None = None
+    program: program.Memory = field(default_factory=program.Memory)
+
+
+def check(snapshot: Snapshot, memory: Memory | None = None) -> Report:
     """Find the hand-offs of one file and the rules that hold at them."""
-    return analyse(snapshot).report
+    return analyse(snapshot, memory).report
 
 
-def analyse(snapshot: Snapshot) -> Analysis:
+def analyse(snapshot: Snapshot, memory: Memory | None = None) -> Analysis:
     """The same with the tree and the hand-offs as the interpreter saw them."""
-    tree = parse(snapshot.text)
+    memory = Memory() if memory is None else memory
+    before = memory.main if memory.main is not None and memory.main.name == snapshot.module else None
+    tree = parse(snapshot.text, None if before is None else before.tree)
     try:
         patterns = own.patterns(snapshot.catalogue, table.load())
         known = own.with_consumers(table.load(), patterns.values())
-        main = Module(snapshot.module, snapshot.path, tree, snapshot.is_package)
-        seen = hand_offs(main, snapshot.modules, snapshot.target, known, snapshot.answers)
+        main = Module(snapshot.module, snapshot.path, tree, snapshot.is_package, before)
+        seen = hand_offs(main, snapshot.modules, snapshot.target, known, snapshot.answers, memory.program)
+        memory.main = main.forget()
         events, sources = seen.events, Sources.of(main, seen.modules)
         found = matching.findings(events, sources, snapshot.target, snapshot.catalogue, patterns, known)
     except RecursionError:
+        memory.main, memory.program = None, program.Memory()
         problem = Problem(
             snapshot.path, "the file nests expressions too deeply to be analysed; nothing in it was checked"
         )

@@ -97,7 +97,8 @@ class _Files:
         made = None
         if stamp is not None:
             text = stamp if isinstance(stamp, Text) else _text(path)
-            made = None if text is None else Module(name, self.spell(path), parse(text), is_package)
+            before = None if known is None or known[1] is None else known[1].tree
+            made = None if text is None else Module(name, self.spell(path), parse(text, before), is_package)
         self._read[name, path] = stamp, made
         return made
 

@@ -133,7 +133,7 @@ class _Reader:
     def _named(self, node: ast.expr) -> Value:
         match self._meaning(node):
             case Class(definition):
-                return typical(definition, self._key)
+                return typical(definition, self._key, self._machine)
             case Symbol(name) if not name.startswith("builtins."):
                 row = kind_of(name, self._machine) if name in self._machine.table.classes else None
                 if row is not None:

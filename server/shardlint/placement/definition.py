@@ -30,7 +30,7 @@ class Definition:
 
     `shape` is `plain`, `record` (a dataclass: its constructor takes the fields) or `tuple` (a named one); `is_tree` tells that
     JAX looks into its objects. `held` is what attributes of its objects were seen to hold when nobody was at work on them:
-    what a method finds that is called from outside.
+    what a method finds that is called from outside. A `restless` class holds containers that changed.
     """
 
     name: str
@@ -41,6 +41,14 @@ class Definition:
     attributes: dict[str, Value] = field(default_factory=dict[str, Value])
     own_fields: tuple[Field, ...] = ()
     held: dict[str, Value] = field(default_factory=dict[str, Value])
+    restless: bool = False
+
+    def begin(self) -> None:
+        """Be as before the body ran."""
+        self.shape, self.is_tree, self.restless = "plain", False, False
+        self.bases, self.own_fields = (), ()
+        self.attributes.clear()
+        self.held.clear()
 
     def derive(self, bases: tuple[Value, ...]) -> None:
         """Take on what the bases are."""

@@ -190,7 +190,7 @@ def attempt(node: ast.Try | ast.TryStar, frame: Frame, machine: Machine) -> None
 def _exception(handler: ast.ExceptHandler, frame: Frame, machine: Machine) -> Value:
     """What a handler binds: an object of the program's own class holds what such objects were seen to hold."""
     kind = UNKNOWN if handler.type is None else machine.evaluate(handler.type, frame)
-    return typical(kind.definition, ("raised", handler)) if isinstance(kind, Class) else UNKNOWN
+    return typical(kind.definition, ("raised", handler), machine) if isinstance(kind, Class) else UNKNOWN
 
 
 def _tried(

@@ -92,6 +92,10 @@ class Frame:
     definition: Definition | None = None
     definitions: list[Definition] = field(default_factory=list[Definition])
 
+    def begin(self, chunk: Chunk) -> None:
+        """Be as before anything ran here."""
+        self.__init__(chunk, self.code, self.enclosing, self.locals, State())
+
     @property
     def repeats(self) -> bool:
         """Whether what runs now stands for any number of runs."""

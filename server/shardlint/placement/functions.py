@@ -28,6 +28,7 @@ from shardlint.placement.domain import (
 from shardlint.placement.external import nameless
 from shardlint.placement.facts import exclude, fewest, learn
 from shardlint.placement.frame import Code, FactOf, Frame
+from shardlint.placement.journal import Journal
 from shardlint.placement.lattice import alternatives, each, one_of
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge_all
@@ -43,6 +44,8 @@ from shardlint.syntax.tree import Node
 _MOST_DEPTH = 40
 _MOST_NESTED = 3
 _MOST_CONTEXTS = 24
+CROWDED = _MOST_CONTEXTS // 2
+"""From so many ways to call a function on, less is told apart."""
 _MOST_SPLIT = 4
 
 
@@ -61,6 +64,7 @@ class Summary:
     entered: tuple[Trace | None, ...]
     reads: tuple[tuple[Frame, str | FactOf, Value | Told], ...]
     born: range
+    journal: Journal
 
     def holds(self, frame: Frame) -> bool:
         """Whether all that the run read from around the function is still so, seen from a caller."""
@@ -73,13 +77,15 @@ def _read_again(frame: Frame, target: Frame, name: str | FactOf) -> Value | Told
 
 @dataclass(eq=False)
 class Functions:
-    """Runs functions and keeps their summaries. `called` are those that the program itself calls."""
+    """Runs functions and keeps their summaries. `called` are those that the program itself calls, `contexts` the different ways in
+    which each was, as marks.
+    """
 
     machine: Machine
     called: set[FunctionNode] = field(default_factory=set[FunctionNode])
     _summaries: dict[Hashable, list[Summary]] = field(default_factory=dict[Hashable, "list[Summary]"])
     _running: dict[FunctionNode, int] = field(default_factory=dict[FunctionNode, int])
-    _contexts: dict[FunctionNode, int] = field(default_factory=dict[FunctionNode, int])
+    contexts: dict[FunctionNode, set[Hashable]] = field(default_factory=dict[FunctionNode, set[Hashable]])
     _generators: dict[FunctionNode, bool] = field(default_factory=dict[FunctionNode, bool])
 
     def forget(self) -> None:
@@ -128,7 +134,8 @@ class Functions:
         running = self._running.get(code.node, 0)
         if running >= _MOST_NESTED:
             bound = {name: each(value, _number_forgotten) for name, value in bound.items()}
-        if self._contexts.get(code.node, 0) >= _MOST_CONTEXTS // 2:
+        contexts = self.contexts.setdefault(code.node, set())
+        if len(contexts) >= CROWDED:
             bound = {name: each(value, nameless) for name, value in bound.items()}
         bound = {name: crossing.enter(value, name) for name, value in bound.items()}
         state, handlers = frame.state, frame.handlers
@@ -138,19 +145,34 @@ class Functions:
         known = self._summaries.setdefault(context, [])
         summary = next((summary for summary in known if summary.holds(frame)), None)
         if summary is None:
-            contexts = self._contexts.get(code.node, 0)
-            if running > _MOST_NESTED or frame.depth >= _MOST_DEPTH or contexts >= _MOST_CONTEXTS:
+            if running > _MOST_NESTED or frame.depth >= _MOST_DEPTH or len(contexts) >= _MOST_CONTEXTS:
                 frame.may_raise()
+                self.machine.journal.lasting = False
                 return UNKNOWN
-            self._contexts[code.node] = contexts + 1
+            journal, mark = Journal(), object()
+            contexts.add(mark)
+            journal.contexts.add((code.node, mark))
             self._running[code.node] = running + 1
             try:
-                summary = self._execute(code, closure, bound, frame, traced=traced)
+                with self.machine.noting(journal):
+                    summary = self._execute(code, closure, bound, frame, traced=traced)
             finally:
                 self._running[code.node] = running
+            if running:
+                journal.lasting = False  # where a recursion is cut depends on where it began
             known.append(summary)
+            self.machine.journal.add(journal)
+        else:
+            self._note_again(summary, entered(bound))
         self.called.add(code.node)
+        self.machine.journal.called.add(code.node)
         return _apply(summary, crossing, entered(bound))
+
+    def _note_again(self, summary: Summary, now: tuple[Trace | None, ...]) -> None:
+        def evidence(trace: Trace | None) -> Trace | None:
+            return rebased(trace, summary.entered, now)
+
+        self.machine.journal.add(summary.journal, evidence)
 
     def _is_generator(self, node: FunctionNode) -> bool:
         """Whether calling a function runs nothing of it."""
@@ -180,11 +202,13 @@ class Functions:
             entered(bound),
             tuple((outer, name, value) for (outer, name), value in inner.reads.items() if outer is not inner),
             range(inner.born, _number(self.machine)),
+            self.machine.journal,
         )
 
 
 def run_body(code: Code, frame: Frame, machine: Machine) -> tuple[Value, State | None]:
     """Run the body of a function in its frame: the result, and the state behind it, None if it never returns."""
+    machine.journal.chunks.add(code.chunk)
     if isinstance(code.node, ast.Lambda):
         result = machine.evaluate(code.node.body, frame)
         if frame.state.alive:

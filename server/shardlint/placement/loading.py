@@ -2,15 +2,17 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import dataclass, field
 
 from shardlint.placement.attributes import attribute
 from shardlint.placement.domain import UNKNOWN, Namespace, Value
 from shardlint.placement.frame import Frame
+from shardlint.placement.journal import Journal
 from shardlint.placement.machine import Machine
-from shardlint.placement.modules import Module, Modules, split
+from shardlint.placement.modules import Module, Watched, split
 from shardlint.placement.state import State
-from shardlint.syntax.tree import Node
+from shardlint.syntax.tree import Chunk, Node
 
 _DEEPEST = 12
 
@@ -19,25 +21,64 @@ _DEEPEST = 12
 class Loading:
     """What the program's imports mean in the workspace. `external` are the top-level names that never are of the workspace.
 
-    While `running` holds anything, what happens is the doing of a module that is imported, not of the one that is checked.
+    While `running` holds anything, what happens is the doing of a module that is imported, not of the one that is checked. Modules
+    that are `kept` were run for an earlier version of that one and stand as they did.
     """
 
     machine: Machine
-    modules: Modules
+    modules: Watched
     main: Module
     external: frozenset[str]
     running: list[Module] = field(default_factory=list[Module])
+    kept: frozenset[str] = frozenset()
     _frames: dict[str, Frame] = field(default_factory=dict[str, Frame])
     _modules: dict[Frame, Module] = field(default_factory=dict[Frame, Module])
+    _journals: dict[str, Journal] = field(default_factory=dict[str, Journal])
+    _told: set[str] = field(default_factory=set[str])
 
-    def run_main(self) -> Frame | None:
+    def run_main(self) -> None:
         """Run the module that is checked."""
-        return self._run(self.main)
+        self._run(self.main)
+
+    def named(self, names: Iterable[str]) -> tuple[Module, ...]:
+        """The modules of these names that were run."""
+        return tuple(self._modules[self._frames[name]] for name in names if name in self._frames)
 
     @property
-    def loaded(self) -> tuple[Module, ...]:
-        """The modules that were run, the one that is checked among them."""
-        return tuple(self._modules.values())
+    def main_frame(self) -> Frame | None:
+        """The frame of the module that is checked."""
+        return self._frames.get(self.main.name)
+
+    @property
+    def depends_on_main(self) -> bool:
+        """Whether a module that is imported has looked into the one that is checked when it was run."""
+        main = self.main_frame
+        return any(frame is main for journal in self._journals.values() for frame, _ in journal.reads)
+
+    @property
+    def frames(self) -> frozenset[Frame]:
+        return frozenset(self._modules)
+
+    @property
+    def chunks(self) -> frozenset[Chunk]:
+        """The code of all modules that were run."""
+        return frozenset(chunk for module in self._modules.values() for chunk in module.tree.chunks)
+
+    def continue_with(self, machine: Machine, modules: Watched, main: Module) -> Loading:
+        """The same for the next version of the module that is checked, whose frame is used again: other modules are run again only
+        if they, or those that they import, have changed.
+        """
+        again = Loading(machine, modules, main, self.external)
+        changed = {name for name, module in self.modules.found.items() if modules.find(name) is not module}
+        for name, frame in self._frames.items():
+            journal = self._journals.get(name)
+            if name == main.name:
+                again._frames[name], again._modules[frame] = frame, main
+            elif journal is not None and name not in changed and journal.loaded.isdisjoint(changed):
+                again._frames[name], again._modules[frame] = frame, self._modules[frame]
+                again._journals[name] = journal
+        again.kept = frozenset(again._journals)
+        return again
 
     def module_of(self, frame: Frame) -> Module:
         """The module in which a frame's code stands."""
@@ -70,6 +111,7 @@ class Loading:
         value = None
         if target is not None:
             value = frame.variable(target, name)
+            self.machine.journal.read(target, name, value)
             if target is not frame and not (value is not None and self.machine.steady(target, name)):
                 frame.reads.setdefault((target, name), value)
         if value is not None:
@@ -83,17 +125,30 @@ class Loading:
         if name not in self._frames:
             module = self.modules.find(name)
             if module is None or len(self.running) >= _DEEPEST:
+                self.machine.journal.lasting = self.machine.journal.lasting and module is None
                 return None
             self.running.append(module)
-            self._run(module)
+            journal = self._journals[name] = Journal()
+            with self.machine.noting(journal):
+                self._run(module)
             self.running.pop()
+        noted = self._journals.get(name)
+        if noted is not None and name not in self._told:
+            self._told.add(name)
+            for definition, items in noted.kept:
+                self.machine.keep(definition, items)
+        known = self.machine.journal
+        if noted is not None and name not in known.loaded:
+            known.loaded.add(name)
+            known.add(noted)
         return self._frames.get(name)
 
     def _run(self, module: Module) -> Frame | None:
         chunks = module.tree.chunks
         if not chunks:
             return None
-        frame = Frame(chunks[0], None, None, frozenset(), State())
+        frame = self._frames.get(module.name) or Frame(chunks[0], None, None, frozenset(), State())
+        frame.begin(chunks[0])
         self._frames[module.name] = frame
         self._modules[frame] = module
         for chunk in chunks:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from contextlib import AbstractContextManager
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from shardlint.model import Target
 from shardlint.placement.definition import Definition
@@ -16,6 +17,9 @@ from shardlint.placement.table import Consumer, Table
 from shardlint.placement.trace import Trace
 from shardlint.syntax.scopes import FunctionNode, Names
 from shardlint.syntax.tree import Node, Place
+
+if TYPE_CHECKING:
+    from shardlint.placement.journal import Items, Journal
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,6 +133,23 @@ class Machine(Protocol):
 
     def new_ids(self) -> Ids:
         """The identity of a container that is made now."""
+        ...
+
+    @property
+    def journal(self) -> Journal:
+        """Where the present run is noted."""
+        ...
+
+    def keep(self, definition: Definition, items: Items) -> None:
+        """Note what an object of a class, or of one derived from it, holds."""
+        ...
+
+    def noting(self, journal: Journal) -> AbstractContextManager[None]:
+        """Note in another journal what is done inside of the `with` statement."""
+        ...
+
+    def upset(self) -> None:
+        """Note that something changed of which no journal tells: what was found out is good for this check alone."""
         ...
 
     def ask(self, name: str) -> None:

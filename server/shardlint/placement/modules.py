@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from functools import cached_property
 from typing import Protocol
 
@@ -17,12 +17,21 @@ _MOST_HOPS = 8
 
 @dataclass(eq=False)
 class Module:
-    """A module under its dotted name, with the path that findings in it carry. What a look at its text tells is kept with it."""
+    """A module under its dotted name, with the path that findings in it carry. What a look at its text tells is kept with it, and
+    taken over from a version `before` where that is the same.
+    """
 
     name: str
     path: str
     tree: Tree
     is_package: bool = False
+    before: Module | None = field(default=None, repr=False)
+
+    def forget(self) -> Module:
+        """The module, once it is known what is new in it."""
+        _ = self.outline, self.survey
+        self.before = None
+        return self
 
     @property
     def package(self) -> str:
@@ -31,11 +40,11 @@ class Module:
 
     @cached_property
     def outline(self) -> Outline:
-        return outline(self.tree, self.package)
+        return outline(self.tree, self.package, None if self.before is None else self.before.outline)
 
     @cached_property
     def survey(self) -> Survey:
-        return survey(self.tree)
+        return survey(self.tree, None if self.before is None else self.before.survey)
 
     @cached_property
     def chunks(self) -> frozenset[Chunk]:
@@ -62,6 +71,24 @@ class Modules(Protocol):
     def find(self, name: str, /) -> Module | None:
         """The module of this dotted name, None if the workspace has none."""
         ...
+
+
+@dataclass(eq=False)
+class Watched:
+    """Modules that remember what was asked for, and what was found."""
+
+    modules: Modules
+    found: dict[str, Module | None] = field(default_factory=dict[str, "Module | None"])
+
+    @property
+    def reaches(self) -> dict[Module, Reach]:
+        return self.modules.reaches
+
+    def find(self, name: str, /) -> Module | None:
+        """The module of this dotted name, None if the workspace has none."""
+        if name not in self.found:
+            self.found[name] = self.modules.find(name)
+        return self.found[name]
 
 
 class NoModules:

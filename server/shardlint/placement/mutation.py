@@ -41,7 +41,10 @@ def _change_attributes(definition: Definition, ids: Ids, content: Value) -> None
     """A container that a class holds has the new content too, or still the old one: which run was first is not followed here."""
     for name, held in definition.attributes.items():
         if type(held) in _MAY_HOLD:
-            definition.attributes[name] = rewritten(held, ids, content, sure=False)
+            new = rewritten(held, ids, content, sure=False)
+            if new is not held:
+                definition.attributes[name] = new
+                definition.restless = True
 
 
 def made_in(frame: Frame, key: Hashable) -> bool:

@@ -34,6 +34,8 @@ def lookup(name: str, frame: Frame, machine: Machine) -> Value | None:
     current: Frame | None = frame if name in frame.comprehended else frame.owner(name)
     while current is not None:
         value = frame.variable(current, name)
+        if current.enclosing is None and current is not frame and (current, name) not in frame.state.outer:
+            machine.journal.read(current, name, value)
         if current is not frame and not (value is not None and machine.steady(current, name)):
             frame.reads.setdefault((current, name), value)
         if value is not None:

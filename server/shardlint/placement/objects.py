@@ -36,6 +36,7 @@ _FIELD = "dataclasses.field"
 
 def construct(definition: Definition, arguments: Arguments, node: Node, frame: Frame, machine: Machine) -> Value:
     """A new object of the class."""
+    machine.journal.look(definition)
     own = definition.find("__init__")
     if definition.shape == "tuple":
         return Instance(definition, tuple(_by_fields(definition.fields(), arguments, node, frame, machine).items()))
@@ -50,8 +51,7 @@ def construct(definition: Definition, arguments: Arguments, node: Node, frame: F
     else:
         made = _initialised(made, own, arguments, node, frame, machine)
     if isinstance(made, Instance):
-        for one in definition.order():
-            one.keep(made.items)
+        machine.keep(definition, made.items)
     return made
 
 
@@ -85,6 +85,9 @@ def _default(value: Value | None, node: Node, frame: Frame, machine: Machine) ->
 
 def object_attribute(owner: Instance | Class | Super, name: str, node: Node, frame: Frame, machine: Machine) -> Value:
     """`owner.name`."""
+    match owner:
+        case Instance(definition) | Class(definition) | Super(definition):
+            machine.journal.look(definition)
     match owner:
         case Instance(definition):
             own = owner.get(name)
@@ -172,6 +175,7 @@ def set_attribute(
         case Namespace(module):
             machine.set_member(module, name, value, frame)
         case Class(definition):
+            machine.upset()
             definition.attributes[name] = joined(definition.attributes.get(name), value) or value
         case _:
             change_each(owner, target, changed, frame)
@@ -245,8 +249,9 @@ def entered(manager: Value, node: Node, frame: Frame, machine: Machine) -> Value
     return each(manager, of)
 
 
-def typical(definition: Definition, key: Hashable) -> Instance:
+def typical(definition: Definition, key: Hashable, machine: Machine) -> Instance:
     """An object of the class as it comes from elsewhere: with what such objects were seen to hold."""
+    machine.journal.look_inside(definition)
     held: dict[str, Value] = {}
     for one in definition.order():
         held = {**one.held, **held}

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from shardlint.syntax.scopes import absolute
-from shardlint.syntax.tree import Tree
+from shardlint.syntax.tree import Chunk, Tree
 
 
 @dataclass(eq=False)
@@ -26,28 +26,61 @@ class Part:
 
 
 @dataclass(frozen=True, slots=True)
+class Look:
+    """What one chunk tells; the first part stands for the module. `raw` is what each part mentions as it is written there."""
+
+    parts: tuple[Part, ...]
+    raw: tuple[frozenset[str], ...]
+    imports: Mapping[str, str]
+    stars: tuple[str, ...]
+
+    @property
+    def top(self) -> frozenset[str]:
+        """The names that the chunk binds in the module."""
+        module = self.parts[0]
+        return frozenset(name for part in self.parts if part.parent is module for name in (*part.names, *part.fills))
+
+
+@dataclass(frozen=True, slots=True)
 class Outline:
     """`imports` are the full names of what is imported anywhere in the module, by the names that it gets; `stars` are the modules of
     which it imports everything, `defines` the names that its own statements bind at its top, and `public` those that another
     module gets that imports everything.
     """
 
-    parts: tuple[Part, ...]
+    looks: Mapping[Chunk, Look]
     imports: Mapping[str, str]
     stars: tuple[str, ...]
     defines: frozenset[str]
     public: frozenset[str]
 
+    @property
+    def parts(self) -> Iterator[Part]:
+        for look in self.looks.values():
+            yield from look.parts
 
-def outline(tree: Tree, package: str) -> Outline:
-    """Look at a module; `package` is that against which its relative imports are meant."""
-    parts, imports, stars = _parts(tree, package)
-    top = frozenset(name for part in parts if part.parent is parts[0] for name in (*part.names, *part.fills))
-    for part in parts:
-        part.mentions = {full for name in part.mentions for full in _resolved(name, imports, stars, top)}
+
+def outline(tree: Tree, package: str, before: Outline | None = None) -> Outline:
+    """Look at a module; `package` is that against which its relative imports are meant. Only what is new since the outline `before`
+    is looked at, which must have been made for the same package and cannot be used any more.
+    """
+    known: Mapping[Chunk, Look] = {} if before is None else before.looks
+    looks = {chunk: known.get(chunk) or _look(chunk, package) for chunk in tree.chunks}
+    imports = {name: full for look in looks.values() for name, full in look.imports.items()}
+    stars = tuple(star for look in looks.values() for star in look.stars)
+    top = frozenset[str]().union(*(look.top for look in looks.values()))
+    same = (
+        before is not None
+        and (before.imports, before.stars) == (imports, stars)
+        and (not stars or before.defines == top)
+    )
+    for chunk, look in looks.items():
+        if not (same and chunk in known):
+            for part, raw in zip(look.parts, look.raw, strict=True):
+                part.mentions = {full for name in raw for full in _resolved(name, imports, stars, top)}
     listed = _listed(tree)
     public = frozenset(name for name in {*top, *imports} if not name.startswith("_")) if listed is None else listed
-    return Outline(tuple(parts), imports, tuple(stars), top, public)
+    return Outline(looks, imports, stars, top, public)
 
 
 def _listed(tree: Tree) -> frozenset[str] | None:
@@ -64,7 +97,7 @@ def _listed(tree: Tree) -> frozenset[str] | None:
     return None
 
 
-def _resolved(name: str, imports: Mapping[str, str], stars: list[str], top: frozenset[str]) -> Iterator[str]:
+def _resolved(name: str, imports: Mapping[str, str], stars: tuple[str, ...], top: frozenset[str]) -> Iterator[str]:
     """A dotted name by its imports, each one from which it may be; `?.last` for one that begins with an object."""
     first, _, rest = name.partition(".")
     if first in imports:
@@ -78,12 +111,12 @@ def _resolved(name: str, imports: Mapping[str, str], stars: list[str], top: froz
             yield f"{star}.{name}"
 
 
-def _parts(tree: Tree, package: str) -> tuple[list[Part], dict[str, str], list[str]]:
+def _look(chunk: Chunk, package: str) -> Look:
     module = Part(None, None)
     parts = [module]
     imports: dict[str, str] = {}
     stars: list[str] = []
-    stack: list[tuple[ast.AST, Part]] = [(one, module) for chunk in tree.chunks for one in chunk.body]
+    stack: list[tuple[ast.AST, Part]] = [(one, module) for one in chunk.body]
     while stack:
         node, within = stack.pop()
         match node:
@@ -116,7 +149,7 @@ def _parts(tree: Tree, package: str) -> tuple[list[Part], dict[str, str], list[s
             case _:
                 pass
         stack.extend((child, within) for child in ast.iter_child_nodes(node))
-    return parts, imports, stars
+    return Look(tuple(parts), tuple(frozenset(part.mentions) for part in parts), imports, tuple(stars))
 
 
 def _added(part: Part, parts: list[Part]) -> Part:

@@ -8,34 +8,56 @@ from dataclasses import dataclass, field
 from shardlint.placement.annotations import annotated
 from shardlint.placement.definition import Definition
 from shardlint.placement.domain import UNKNOWN, Class, Function, Instance, Value
+from shardlint.placement.facts import fewest
 from shardlint.placement.frame import Code, Frame
-from shardlint.placement.functions import run_body
+from shardlint.placement.functions import Functions, run_body
+from shardlint.placement.journal import Journal
 from shardlint.placement.lattice import alternatives, joined
 from shardlint.placement.machine import Machine
 from shardlint.placement.modules import Module
 from shardlint.placement.objects import typical
 from shardlint.placement.state import State
 from shardlint.syntax.scopes import FunctionNode, parameters
+from shardlint.syntax.tree import Chunk
 
 _MOST_RUNS = 3
 _FREE = frozenset({"staticmethod"})
 _OF_CLASS = frozenset({"classmethod"})
 
 
+@dataclass(frozen=True, slots=True)
+class Unit:
+    """A run of a function from outside: under which conditions it ran, and what was noted."""
+
+    conditions: tuple[object, ...]
+    journal: Journal
+
+
+Units = dict[tuple[FunctionNode, Frame, int], Unit]
+"""Runs by the function, where it was defined, and how often it had run before."""
+
+
 @dataclass(eq=False)
 class Outside:
     """Runs what nothing has called: functions with parameters of which only the annotations are known, methods on objects that
-    hold what the program was seen to put into them. `defined` grows while they run; only what `matters` is run.
+    hold what the program was seen to put into them, of which there is `news`. `defined` grows while they run; only what `matters` is
+    run. `before` are the runs of an earlier check, `units` those of this one; `chunks` is the code that still stands, `modules`
+    are those that need not be run again.
     """
 
     machine: Machine
     main: Module
+    chunks: frozenset[Chunk]
+    modules: frozenset[str]
     defined: list[Function]
-    called: set[FunctionNode]
+    functions: Functions
     traced: set[FunctionNode]
     matters: frozenset[FunctionNode]
+    news: dict[Definition, int]
+    before: Units
+    units: Units = field(default_factory=dict["tuple[FunctionNode, Frame, int]", Unit])
     _runs: dict[FunctionNode, int] = field(default_factory=dict[FunctionNode, int])
-    _news: dict[Definition, int] = field(default_factory=dict[Definition, int])
+    _count: dict[FunctionNode, int] = field(default_factory=dict[FunctionNode, int])
 
     def visit(self) -> None:
         """First those whose names nobody reads, as what they call needs no run of its own; methods again when there is news of
@@ -50,7 +72,7 @@ class Outside:
                 code = function.code
                 assert isinstance(code, Code)
                 assert code.owner is not None
-                seen[code.node] = self._news.get(code.owner, 0)
+                seen[code.node] = self.news.get(code.owner, 0)
                 self._run(function, code)
 
     def _round(self, *, unread: bool) -> None:
@@ -59,7 +81,7 @@ class Outside:
             function = self.defined[position]
             position += 1
             code = function.code
-            if not isinstance(code, Code) or code.node in self._runs or code.node in self.called:
+            if not isinstance(code, Code) or code.node in self._runs or code.node in self.functions.called:
                 continue
             if code.node not in self.matters or code.chunk not in self.main.chunks:
                 continue
@@ -71,7 +93,7 @@ class Outside:
         code = function.code
         if not isinstance(code, Code) or code.owner is None or code.node not in self._runs:
             return False
-        return self._news.get(code.owner, 0) > seen.get(code.node, self._runs[code.node])
+        return self.news.get(code.owner, 0) > seen.get(code.node, self._runs[code.node])
 
     def _only_called(self, function: Function, code: Code) -> bool:
         """Whether a function is one of a function's own that it only calls: where it does not, nobody does."""
@@ -80,11 +102,40 @@ class Outside:
         return nested and code.name in names.read and code.name not in names.passed and code.owner is None
 
     def _run(self, function: Function, code: Code) -> None:
+        """Run a function, or note once more what its last run noted, if it would do the same again."""
         closure = function.closure
         assert isinstance(closure, Frame)
+        number = self._count.get(code.node, 0)
+        self._count[code.node] = number + 1
+        self._runs[code.node] = 0 if code.owner is None else self.news.get(code.owner, 0)
+        around = closure.state
+        facts = closure.module.state.facts
+        conditions = (code, code.node in self.traced, around.mesh, around.default, fewest(closure), dict(facts))
+        place = code.node, closure, number
+        unit = self.before.get(place)
+        if unit is not None and unit.conditions == conditions and unit.journal.holds(self.chunks, self.modules):
+            self._note_again(unit.journal)
+        else:
+            unit = Unit(conditions, Journal())
+            with self.machine.noting(unit.journal):
+                self._execute(function, code, closure)
+        self.units[place] = unit
+        self.machine.journal.add(unit.journal)
+
+    def _note_again(self, journal: Journal) -> None:
+        for function in journal.defined:
+            if function not in self.defined:
+                self.defined.append(function)
+        self.functions.called |= journal.called
+        self.traced |= journal.traced
+        for node, mark in journal.contexts:
+            self.functions.contexts.setdefault(node, set()).add(mark)
+        for definition, items in journal.kept:
+            self.machine.keep(definition, items)
+
+    def _execute(self, function: Function, code: Code, closure: Frame) -> None:
         around = closure.state
         owner = code.owner
-        self._runs[code.node] = 0 if owner is None else self._news.get(owner, 0)
         state = State(mesh=around.mesh, mesh_trace=around.mesh_trace, default=around.default)
         frame = Frame(
             code.chunk, code, closure, self.machine.names(code.node).local, state, traced=code.node in self.traced
@@ -99,6 +150,9 @@ class Outside:
         for (target, name), value in frame.state.outer.items():
             # Nobody knows whether it was called.
             target.state.variables[name] = joined(target.state.variables.get(name), value) or value
+            self.machine.journal.lasting = False
+            if target.module is not closure.module:
+                self.machine.upset()
         if owner is not None and end is not None:
             self._keep(code, owner, end)
 
@@ -109,7 +163,7 @@ class Outside:
         decorators = {one.id for one in code.node.decorator_list if isinstance(one, ast.Name)}
         if decorators & _FREE:
             return None
-        return Class(owner) if decorators & _OF_CLASS else typical(owner, ("self", owner))
+        return Class(owner) if decorators & _OF_CLASS else typical(owner, ("self", owner), self.machine)
 
     def _keep(self, code: Code, owner: Definition, end: State) -> None:
         """Note what a method leaves in its object."""
@@ -117,6 +171,4 @@ class Outside:
         held = end.variables.get(names[0].arg, UNKNOWN) if names else UNKNOWN
         for one in alternatives(held):
             if isinstance(one, Instance):
-                for definition in owner.order():
-                    if definition.keep(one.items):
-                        self._news[definition] = self._news.get(definition, 0) + 1
+                self.machine.keep(owner, one.items)

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Iterable, Mapping, Sequence
+from collections.abc import Generator, Hashable, Iterable, Mapping, Sequence
+from contextlib import contextmanager
 from dataclasses import dataclass, field
 from itertools import count
 
@@ -22,14 +23,15 @@ from shardlint.placement.domain import (
 from shardlint.placement.evaluate import Evaluator
 from shardlint.placement.execute import Executor
 from shardlint.placement.frame import Code, Frame
-from shardlint.placement.functions import Functions
+from shardlint.placement.functions import CROWDED, Functions
 from shardlint.placement.guards import Guards
 from shardlint.placement.handoffs import TELLING_NAMES
+from shardlint.placement.journal import Items, Journal
 from shardlint.placement.lattice import each
 from shardlint.placement.loading import Loading
 from shardlint.placement.machine import Arguments, Event
-from shardlint.placement.modules import Module, Modules
-from shardlint.placement.outside import Outside
+from shardlint.placement.modules import Module, Modules, Watched
+from shardlint.placement.outside import Outside, Units
 from shardlint.placement.paths import beginnings, name_of
 from shardlint.placement.reach import Reaches
 from shardlint.placement.table import Table
@@ -60,11 +62,25 @@ class Seen:
     modules: tuple[Module, ...]
 
 
-def hand_offs(module: Module, modules: Modules, target: Target, table: Table, answers: Mapping[str, str]) -> Seen:
+@dataclass(eq=False)
+class Memory:
+    """What checking a module has found out, for checking it again after it was edited. It belongs to one module in one workspace."""
+
+    program: _Program | None = None
+
+
+def hand_offs(
+    module: Module,
+    modules: Modules,
+    target: Target,
+    table: Table,
+    answers: Mapping[str, str],
+    memory: Memory | None = None,
+) -> Seen:
     """Every hand-off of a module, once for each different thing that reaches it.
 
     `modules` are the workspace around it. `answers` are the meanings of external names as the imports spell them: what looking into
-    other packages has told.
+    other packages has told. With a `memory` only what an edit can have changed is run again; what is found is the same.
 
     The module's body is run first. Then every function that nothing has called is run as somebody from outside would call it:
     with parameters of which only the annotations are known, and what the module has left behind around it.
@@ -73,8 +89,19 @@ def hand_offs(module: Module, modules: Modules, target: Target, table: Table, an
     if not found.anything:
         return Seen((), (), (module,))
     program = _Program(table, target, answers, module, modules, found.functions)
-    program.run_all()
-    return Seen(tuple(program.events.values()), tuple(sorted(program.questions)), program.loaded)
+    before = None if memory is None else memory.program
+    if before is not None and before.is_like(program):
+        program.continue_from(before)
+        program.run_all()
+        if program.is_crowded:  # what is told apart then depends on what was run
+            program = _Program(table, target, answers, module, modules, found.functions)
+            program.run_all()
+    else:
+        program.run_all()
+    if memory is not None:
+        memory.program = program if program.lasts else None
+    noted = program.journal
+    return Seen(tuple(noted.events.values()), tuple(sorted(noted.asked)), program.loaded)
 
 
 def _matters(name: str, table: Table, answers: Mapping[str, str]) -> bool:
@@ -100,8 +127,8 @@ class _Program:
     main: Module
     modules: Modules
     matters: frozenset[FunctionNode]
-    questions: set[str] = field(default_factory=set[str])
-    events: dict[Hashable, Event] = field(default_factory=dict[Hashable, Event])
+    journal: Journal = field(default_factory=Journal)
+    news: dict[Definition, int] = field(default_factory=dict[Definition, int])
 
     def __post_init__(self) -> None:
         self._evaluator = Evaluator(self)
@@ -109,23 +136,99 @@ class _Program:
         self._guards = Guards(self)
         self._calls = Calls(self)
         self._functions = Functions(self)
-        self._loading = Loading(self, self.modules, self.main, self.table.libraries)
+        self._watched = Watched(self.modules)
+        self._loading = Loading(self, self._watched, self.main, self.table.libraries)
         self._restless: set[tuple[Frame, Hashable]] = set()
         self._defined: list[Function] = []
         self._definitions: dict[tuple[ast.ClassDef | ast.Call, Frame], Definition] = {}
         self._traced: set[FunctionNode] = set()
         self._names: dict[FunctionNode, Names] = {}
         self._numbers = count()
+        self._units: Units = {}
+        self._upset = False
+        self._continued = False
+
+    def is_like(self, later: _Program) -> bool:
+        """Whether nothing but the text of functions and statements is another in a later program."""
+        mine, other = self.main, later.main
+        return (
+            self.table is later.table
+            and not self._loading.depends_on_main
+            and all((later.modules.find(one) is None) == (was is None) for one, was in self._watched.found.items())
+            and (mine.name, mine.path, mine.is_package) == (other.name, other.path, other.is_package)
+            and self.target == later.target
+            and self.answers == later.answers
+            and mine.outline.imports == other.outline.imports
+            and mine.outline.stars == other.outline.stars
+            and mine.survey.assigned == other.survey.assigned
+        )
+
+    def continue_from(self, before: _Program) -> None:
+        """Take over what an earlier program has found out."""
+        self._continued = True
+        self._numbers, self._names, self._units = before._numbers, before._names, before._units
+        self._loading = before._loading.continue_with(self, self._watched, self.main)
+        main, chunks = self._loading.main_frame, self._loading.chunks
+        for (node, frame), definition in before._definitions.items():
+            if frame.module in self._loading.frames and definition.place.chunk in chunks:
+                self._definitions[node, frame] = definition
+                if frame is main:
+                    definition.begin()
+                else:
+                    definition.held.clear()
 
     def run_all(self) -> None:
         """Run the module, then the functions in it that nothing has called."""
         self._loading.run_main()
-        called = self._functions.called
-        Outside(self, self.main, self._defined, called, self._traced, self.matters).visit()
+        functions = self._functions
+        chunks, modules = self._loading.chunks, self._loading.kept
+        outside = Outside(
+            self,
+            self.main,
+            chunks,
+            modules,
+            self._defined,
+            functions,
+            self._traced,
+            self.matters,
+            self.news,
+            self._units,
+        )
+        outside.visit()
+        self._units = outside.units
 
     @property
     def loaded(self) -> tuple[Module, ...]:
-        return self._loading.loaded
+        """The modules that were looked into."""
+        return (self.main, *self._loading.named(sorted(self.journal.loaded)))
+
+    @property
+    def is_crowded(self) -> bool:
+        """Whether so many ways to call a function were seen that less was told apart."""
+        return any(len(contexts) >= CROWDED for contexts in self._functions.contexts.values())
+
+    @property
+    def lasts(self) -> bool:
+        """Whether what was found out may be used again."""
+        restless = any(definition.restless for definition in self._definitions.values())
+        return not self._upset and not self._restless and not restless and not self.is_crowded
+
+    @contextmanager
+    def noting(self, journal: Journal) -> Generator[None]:
+        before, self.journal = self.journal, journal
+        try:
+            yield
+        finally:
+            self.journal = before
+
+    def upset(self) -> None:
+        self._upset = True
+
+    def keep(self, definition: Definition, items: Items) -> None:
+        self.journal.kept.append((definition, items))
+        for one in definition.order():
+            if one.keep(items):
+                self.news[one] = self.news.get(one, 0) + 1
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:
         return self._evaluator.evaluate(node, frame)
@@ -149,15 +252,18 @@ class _Program:
         known = self._definitions.get((node, frame))
         if known is None:
             known = self._definitions[node, frame] = Definition(name, frame.place(node))
+        if known not in frame.definitions:
             frame.definitions.append(known)
         return known
 
     def define(self, function: Function) -> None:
         self._defined.append(function)
+        self.journal.defined.append(function)
 
     def traces(self, function: Value) -> None:
         if isinstance(function, Function) and isinstance(function.code, Code):
             self._traced.add(function.code.node)
+            self.journal.traced.add(function.code.node)
 
     def record(self, event: Event) -> None:
         if not self.at_home:
@@ -171,10 +277,10 @@ class _Program:
             event.version_guarded,
             event.mixed,
         )
-        self.events.setdefault(key, event)
+        self.journal.events.setdefault(key, event)
 
     def ask(self, name: str) -> None:
-        self.questions.update(beginnings(name))
+        self.journal.asked.update(beginnings(name))
 
     def meaning(self, path: str, node: Node, frame: Frame) -> Value | None:
         answer = self.answers.get(path)
@@ -223,7 +329,7 @@ class _Program:
         return self._loading.module_of(frame)
 
     def everything(self, module: str, node: ast.alias, frame: Frame) -> Iterable[tuple[str, Value]]:
-        found = self.modules.find(module) if module.partition(".")[0] not in self.table.libraries else None
+        found = self._watched.find(module) if module.partition(".")[0] not in self.table.libraries else None
         if found is not None:
             return [(name, Symbol(f"{module}.{name}")) for name in sorted(found.outline.public)]
         names = self.table.names_in(module, self.target.versions)

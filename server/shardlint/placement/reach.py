@@ -67,7 +67,7 @@ class Reaches:
             first = lies[1].partition(".")[0]
             return first in names_of(lies[0])
 
-        parts = module.outline.parts
+        parts = tuple(module.outline.parts)
         seeds = {name for part in parts for name in part.mentions if matters(name)}
         made = _closed(parts, seeds)
         given_on = {name for name, target in module.outline.imports.items() if target in seeds or matters(target)}

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import ast
 from collections import Counter
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from shardlint.syntax.scopes import FunctionNode, targets
-from shardlint.syntax.tree import Tree
+from shardlint.syntax.tree import Chunk, Tree
 
 
 @dataclass(frozen=True, slots=True)
@@ -23,22 +23,53 @@ class Survey:
     passed: frozenset[str]
     assigned: frozenset[str]
     dropped: frozenset[ast.expr]
+    looks: Mapping[Chunk, Look]
 
 
 _OWN = frozenset({"self", "cls"})
 _LEAVES = frozenset({ast.Constant, ast.Load, ast.Store, ast.Del, ast.Pass, ast.arg})
 
 
-def survey(tree: Tree) -> Survey:
-    """Look at a module."""
-    once = Counter(name for chunk in tree.chunks for statement in chunk.body for name in _bound_by(statement))
+@dataclass(frozen=True, slots=True)
+class Look:
+    """What one chunk tells: how often it binds names of the module and any names, and what it sends to the module by `global`."""
+
+    once: Mapping[str, int]
+    stored: Mapping[str, int]
+    outer: frozenset[str]
+    read: frozenset[str]
+    passed: frozenset[str]
+    assigned: frozenset[str]
+    dropped: frozenset[ast.expr]
+
+
+def survey(tree: Tree, before: Survey | None = None) -> Survey:
+    """Look at a module; only at what is new since the survey `before`."""
+    known: Mapping[Chunk, Look] = {} if before is None else before.looks
+    looks = {chunk: known.get(chunk) or _look(chunk) for chunk in tree.chunks}
+    once, stored = Counter[str](), Counter[str]()
+    for look in looks.values():
+        once.update(look.once)
+        stored.update(look.stored)
+    outer = frozenset[str]().union(*(look.outer for look in looks.values()))
+    return Survey(
+        frozenset(name for name, times in once.items() if times == 1 and stored[name] <= 1 and name not in outer),
+        frozenset[str]().union(*(look.read for look in looks.values())),
+        frozenset[str]().union(*(look.passed for look in looks.values())),
+        frozenset[str]().union(*(look.assigned for look in looks.values())),
+        frozenset[ast.expr]().union(*(look.dropped for look in looks.values())),
+        looks,
+    )
+
+
+def _look(chunk: Chunk) -> Look:
     stored: Counter[str] = Counter()
     read: set[str] = set()
     passed: set[str] = set()
     assigned: set[str] = set()
     dropped: set[ast.expr] = set()
     outer: set[str] = set()
-    stack: list[ast.AST] = [statement for chunk in tree.chunks for statement in chunk.body]
+    stack: list[ast.AST] = list(chunk.body)
     while stack:
         node = stack.pop()
         match node:
@@ -64,8 +95,10 @@ def survey(tree: Tree) -> Survey:
             case _:
                 pass
         stack.extend(child for child in ast.iter_child_nodes(node) if type(child) not in _LEAVES)
-    steady = frozenset(name for name, times in once.items() if times == 1 and stored[name] <= 1 and name not in outer)
-    return Survey(steady, frozenset(read), frozenset(passed), frozenset(assigned), frozenset(dropped))
+    once = Counter(name for statement in chunk.body for name in _bound_by(statement))
+    return Look(
+        once, stored, frozenset(outer), frozenset(read), frozenset(passed), frozenset(assigned), frozenset(dropped)
+    )
 
 
 def _bound_by(statement: ast.stmt) -> Iterable[str]:
