@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from shardlint.placement.builtin_calls import call_builtin
 from shardlint.placement.devices import method as method_of_devices
 from shardlint.placement.domain import (
@@ -49,6 +51,8 @@ from shardlint.syntax.tree import Node
 _TO_HOST = frozenset({"numpy", "item", "tolist"})
 _SETTERS = frozenset({"set", "add", "multiply", "divide", "power", "min", "max", "apply", "get", "mul"})
 _OF_RECORDS = frozenset({"replace", "_replace", "_asdict"})
+_STATELESS = "flax.linen.Module"
+"""Modules of which `apply` is `__call__` with parameters given first."""
 _NEVER_RETURN = frozenset({"skipTest"})
 
 
@@ -138,6 +142,9 @@ class Calls:
                 return Descriptor(kind, given if name == "getter" else getter, given if name == "setter" else setter)
             case Instance() if name in _OF_RECORDS:
                 return record_method(owner, name, arguments)
+            case Instance(definition) if name == "apply" and definition.derives_from(_STATELESS):
+                rest = replace(arguments, positional=arguments.positional[1:])
+                return self.call(object_attribute(owner, "__call__", node, frame, self._machine), rest, node, frame)
             case Transformed() if name in ("lower", "compile", "trace"):
                 return owner
             case Sharding() if name in ("with_memory_kind", "update", "with_spec"):

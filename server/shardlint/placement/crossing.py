@@ -36,7 +36,9 @@ _MOST_COPIES = 32
 
 @dataclass(eq=False)
 class Crossing:
-    """One call from `node` in `frame` to `code`."""
+    """One call from `node` in `frame` to `code`. A function that `closes_over` its parameters gets its arguments as the very objects
+    that they are: the functions that it makes see later what becomes of them.
+    """
 
     code: Code
     node: Node
@@ -49,6 +51,7 @@ class Crossing:
     _copies: dict[Hashable, Ids] = field(default_factory=dict[Hashable, Ids])
     _any_other: Ids = frozenset()
     _left: dict[Ids, Ids] = field(default_factory=dict[Ids, Ids])
+    closes_over: bool = False
     pattern: list[Ids] = field(default_factory=list[Ids])
     """The inner ids of the argument containers as they are met: which arguments are the same object."""
 
@@ -79,7 +82,9 @@ class Crossing:
         return key if key == EVERY_ARRAY else self._keys.setdefault(key, ("argument", self.code.node, len(self._keys)))
 
     def _entering_ids(self, ids: Ids) -> Ids:
-        if ids:
+        if ids and self.closes_over:
+            self.pattern.append(ids)
+        elif ids:
             ids = self._ids.setdefault(ids, frozenset({("argument", self.code.node, len(self._ids))}))
             self.pattern.append(ids)
         return ids

@@ -101,6 +101,12 @@ class Definition:
             for base in definition.bases
         )
 
+    def derives_from(self, prefix: str) -> bool:
+        """Whether a class from elsewhere whose name begins so is among its bases."""
+        return any(
+            isinstance(base, Symbol) and base.name.startswith(prefix) for one in self.order() for base in one.bases
+        )
+
     @property
     def is_enumeration(self) -> bool:
         return any(

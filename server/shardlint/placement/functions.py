@@ -50,6 +50,18 @@ _MOST_SPLIT = 4
 
 
 @dataclass(frozen=True, slots=True)
+class Nature:
+    """What a function's own body tells: calling a generator runs nothing of it; some make functions that see their variables."""
+
+    is_generator: bool
+    closes_over: bool
+
+
+_YIELDS = frozenset({ast.Yield, ast.YieldFrom})
+_FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
+
+
+@dataclass(frozen=True, slots=True)
 class Summary:
     """What one run gave: the result, facts about the arguments that hold after it, what it assigned and changed outside of
     itself, whether it returns at all and whether it may raise. `born` are the ids of the containers that it made.
@@ -86,7 +98,7 @@ class Functions:
     _summaries: dict[Hashable, list[Summary]] = field(default_factory=dict[Hashable, "list[Summary]"])
     _running: dict[FunctionNode, int] = field(default_factory=dict[FunctionNode, int])
     contexts: dict[FunctionNode, set[Hashable]] = field(default_factory=dict[FunctionNode, set[Hashable]])
-    _generators: dict[FunctionNode, bool] = field(default_factory=dict[FunctionNode, bool])
+    _natures: dict[FunctionNode, Nature] = field(default_factory=dict[FunctionNode, Nature])
 
     def forget(self) -> None:
         """Drop all summaries, as something that they took for granted has changed."""
@@ -130,7 +142,7 @@ class Functions:
         code, closure = function.code, function.closure
         assert isinstance(code, Code)
         assert isinstance(closure, Frame)
-        crossing = Crossing(code, node, frame, self.machine.new_ids)
+        crossing = Crossing(code, node, frame, self.machine.new_ids, closes_over=self._nature(code.node).closes_over)
         running = self._running.get(code.node, 0)
         if running >= _MOST_NESTED:
             bound = {name: each(value, _number_forgotten) for name, value in bound.items()}
@@ -174,11 +186,11 @@ class Functions:
 
         self.machine.journal.add(summary.journal, evidence)
 
-    def _is_generator(self, node: FunctionNode) -> bool:
-        """Whether calling a function runs nothing of it."""
-        known = self._generators.get(node)
+    def _nature(self, node: FunctionNode) -> Nature:
+        known = self._natures.get(node)
         if known is None:
-            known = self._generators[node] = any(isinstance(one, ast.Yield | ast.YieldFrom) for one in own_nodes(node))
+            kinds = {type(one) for one in own_nodes(node)}
+            known = self._natures[node] = Nature(not kinds.isdisjoint(_YIELDS), not kinds.isdisjoint(_FUNCTIONS))
         return known
 
     def _execute(self, code: Code, closure: Frame, bound: dict[str, Value], frame: Frame, *, traced: bool) -> Summary:
@@ -188,7 +200,7 @@ class Functions:
             handlers=frame.handlers, traced=traced, depth=frame.depth + 1, born=_number(self.machine),
         )  # fmt: skip
         result, end = run_body(code, inner, self.machine)
-        generator = self._is_generator(code.node)
+        generator = self._nature(code.node).is_generator
         returns = generator or end is not None
         end = inner.state if end is None else end
         inner.state = end

@@ -2,14 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
 from shardlint.placement.definition import Definition
-from shardlint.placement.domain import Elements, Function, Ids, Instance, Mapping, OneOf, Sequence, Value
+from shardlint.placement.domain import (
+    Elements,
+    Function,
+    Ids,
+    Instance,
+    Mapping,
+    OneOf,
+    Partial,
+    Sequence,
+    Value,
+    weight,
+)
 from shardlint.placement.frame import Frame
-from shardlint.placement.lattice import bounded, copied, rewritten
+from shardlint.placement.lattice import bounded, copied, leaves, rewritten
 from shardlint.placement.state import Change
 
+_HEAVIEST = 64
 _MAY_HOLD = frozenset({Sequence, Mapping, Elements, Instance, OneOf})
 
 
@@ -25,16 +37,46 @@ def change_ids(ids: Ids, content: Value, frame: Frame, *, sure: bool) -> None:
     while current is not None:
         for definition in current.definitions:
             _change_attributes(definition, ids, content)
-        for name, held in current.state.variables.items():
-            if type(held) in _MAY_HOLD or (isinstance(held, Function) and held.defaults):
-                value = frame.variable(current, name) or held
-                new = rewritten(value, ids, content, sure=sure)
-                if new is not value:
-                    frame.assign(current, name, new)
+        _rewrite(current, frame, ids, content, sure=sure)
+        for around in _closures(current):
+            _rewrite(around, frame, ids, content, sure=sure)
         current = None if own else current.enclosing
     for key in ids:
         if not made_in(frame, key):
             frame.state.changes[key] = Change(content, sure)
+
+
+def _rewrite(owner: Frame, frame: Frame, ids: Ids, content: Value, *, sure: bool) -> None:
+    """The variables of a frame, as seen from `frame`, with the new content in them."""
+    for name, held in owner.state.variables.items():
+        if type(held) in _MAY_HOLD or (isinstance(held, Function) and held.defaults):
+            value = frame.variable(owner, name) or held
+            new = rewritten(value, ids, content, sure=sure)
+            if new is not value:
+                frame.assign(owner, name, new)
+
+
+def _closures(frame: Frame) -> list[Frame]:
+    """The frames of functions that have returned, and whose variables functions still see that a frame knows."""
+    found: dict[Frame, None] = {}
+    for value in frame.state.variables.values():
+        for leaf in _functions_in(value):
+            around = leaf.closure
+            while isinstance(around, Frame) and around.enclosing is not None and around not in found:
+                found[around] = None
+                around = around.enclosing
+    return [one for one in found if one is not frame]
+
+
+def _functions_in(value: Value) -> Iterator[Function]:
+    if isinstance(value, Function):
+        yield value
+    elif isinstance(value, Partial):
+        yield from _functions_in(value.function)
+    elif type(value) in _MAY_HOLD and weight(value) <= _HEAVIEST:
+        for leaf in leaves(value):
+            if isinstance(leaf, Function | Partial):
+                yield from _functions_in(leaf)
 
 
 def _change_attributes(definition: Definition, ids: Ids, content: Value) -> None:

@@ -32,6 +32,8 @@ from shardlint.placement.versions import compare_versions, is_version, ordered
 from shardlint.syntax.tree import Node
 
 _MOST_ITEMS = 16
+_NEVER_NONE = ("jax.", "jaxlib.", "numpy.", "torch.", "builtins.")
+"""Libraries whose names, where they exist, are never None."""
 
 
 def combined(operands: list[Value], node: Node, frame: Frame) -> Value:
@@ -190,7 +192,9 @@ _FLIPPED: dict[type[ast.cmpop], type[ast.cmpop]] = {
 
 def never_none(value: Value) -> bool:
     """Whether a value is surely not None: an attribute of whatever may be, as may what is outside the program."""
-    return not isinstance(value, Unknown | Constant | Symbol | Method | OneOf)
+    if isinstance(value, Symbol):
+        return value.name.startswith(_NEVER_NONE)
+    return not isinstance(value, Unknown | Constant | Method | OneOf)
 
 
 def _decide(left: Constant, operator: ast.cmpop, right: Constant) -> Value:

@@ -13,6 +13,7 @@ from shardlint.placement.domain import (
     Class,
     Constant,
     Descriptor,
+    Function,
     Instance,
     Mapping,
     Partial,
@@ -20,8 +21,9 @@ from shardlint.placement.domain import (
     Symbol,
     Value,
 )
-from shardlint.placement.lattice import alternatives, each, held
-from shardlint.placement.machine import item_of
+from shardlint.placement.frame import Code
+from shardlint.placement.lattice import alternatives, each, held, map_leaves, one_of
+from shardlint.placement.machine import Arguments, item_of
 from shardlint.placement.objects import replaced
 from shardlint.placement.site import Site
 
@@ -103,6 +105,26 @@ def partial_method(site: Site) -> Value:
     return Partial(Symbol("functools.partialmethod"), site.arguments.positional, tuple(site.arguments.keywords.items()))
 
 
+def parts(site: Site) -> Value:
+    """`equinox.partition(tree, which)`: two trees of the same shape; a leaf is in one of them, and None in the other."""
+    tree = site.argument(0, "pytree")
+    return Sequence((tree, tree))
+
+
+def united(site: Site) -> Value:
+    """`equinox.combine` puts them together again."""
+    return site.argument(0)
+
+
+def replaced_at(site: Site) -> Value:
+    """`equinox.tree_at(where, tree, new)`: the tree with other leaves where the function points."""
+    match site.argument(0, "where"), site.argument(1, "pytree"):
+        case Function(code=Code(node=ast.Lambda(body=ast.Attribute(ast.Name(), name)))), Instance() as tree:
+            return replaced(tree, Arguments(keywords={name: site.argument(2, "replace")}))
+        case _, tree:
+            return map_leaves(tree, lambda leaf: one_of([leaf, UNKNOWN]))
+
+
 def namespace(site: Site) -> Value:
     """`types.SimpleNamespace(**attributes)`: an object of a class of its own."""
     if not isinstance(site.node, ast.Call):
@@ -131,5 +153,8 @@ CLASS_EFFECTS: MappingType[str, Callable[[Site], Value]] = {
     "computed-attribute": computed_attribute,
     "partial-method": partial_method,
     "namespace": namespace,
+    "parts": parts,
+    "united": united,
+    "replaced-at": replaced_at,
     "import-module": import_module,
 }
