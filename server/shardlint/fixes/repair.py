@@ -23,13 +23,16 @@ from shardlint.placement.machine import Event
 from shardlint.records.catalogue import FixSpec, Rule
 from shardlint.records.template import TemplateError, compile_example
 from shardlint.rules.matching import matches, shown_span, title
+from shardlint.rules.places import here
 
 _SAFE = frozenset({Safety.SAFE})
 _Repair = tuple[Fix, Analysis]
 
 
 def repairs(snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:
-    """The repairs of `finding`, best first. Each parses, clears the finding and makes no new one. Notebooks have none yet."""
+    """The repairs of `finding`, best first. Each parses, clears the finding and makes no new one. Notebooks have none yet, and of a
+    hand-off in another file than the snapshot's there is none here: edits are of that file.
+    """
     return tuple(fix for fix, _ in _repairs(snapshot, analyse(snapshot), finding, frozenset(Safety)))
 
 
@@ -54,7 +57,7 @@ def _many_safe(snapshot: Snapshot, analysis: Analysis) -> tuple[list[Fix], Analy
     repaired: list[Finding] = []
     fixes: list[Fix] = []
     plans: list[Plan] = []
-    for finding in analysis.report.findings:
+    for finding in here(analysis.report.findings, snapshot.path):
         for fix, made in _fixes(snapshot, analysis, finding, module, _SAFE):
             if apart(made, plans):
                 repaired.append(finding)
@@ -67,7 +70,8 @@ def _many_safe(snapshot: Snapshot, analysis: Analysis) -> tuple[list[Fix], Analy
 
 
 def _first_safe(snapshot: Snapshot, analysis: Analysis) -> tuple[list[Fix], Analysis] | None:
-    found = (made for finding in analysis.report.findings for made in _repairs(snapshot, analysis, finding, _SAFE))
+    own = here(analysis.report.findings, snapshot.path)
+    found = (made for finding in own for made in _repairs(snapshot, analysis, finding, _SAFE))
     return next((([fix], after) for fix, after in found), None)
 
 
@@ -109,7 +113,7 @@ def _fixes(
     """The repairs of the wanted safety that fit, not yet proven."""
     rule = snapshot.catalogue.rules.get(finding.rule)
     event = None if rule is None else _event(analysis, finding, rule)
-    if rule is None or event is None or snapshot.text.cells:
+    if rule is None or event is None or snapshot.text.cells or finding.location.path != snapshot.path:
         return
     if isinstance(event.place.node, ast.alias):
         found = _without_import(event, module) if Safety.SAFE in wanted else None
