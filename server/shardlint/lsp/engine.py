@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shardlint.inference.door import Inference
     from shardlint.model import Finding, Fix, Problem, Target
     from shardlint.records.catalogue import Catalogue
+    from shardlint.workspace import Workspaces
 
 
 logger = logging.getLogger(__name__)
@@ -34,20 +35,28 @@ def _nothing(names: Collection[str], folders: tuple[Path, ...]) -> Mapping[str, 
 class Project:
     """What is in force for the files of one folder, and what of it could not be used.
 
-    `import_folders` are those in which modules are looked for that the files import. `outdated` tells whether a file that it was read from is not as it was; the question costs a few calls of `stat`.
+    `root` is the folder of the settings, from which modules of the workspace are looked for as well. `import_folders` are those in which modules are looked for that the files import. `outdated` tells whether a file that it was read from is not as it was; the question costs a few calls of `stat`.
     """
 
     target: Target
     catalogue: Catalogue
     ignored: frozenset[str] = frozenset()
+    root: Path | None = None
     problems: tuple[Problem, ...] = ()
     import_folders: tuple[Path, ...] = ()
     outdated: Callable[[], bool] = _never
 
 
+def _workspaces() -> Workspaces:
+    from shardlint.workspace import Workspaces
+
+    return Workspaces()
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """`project` takes the folder of a file. `watched` gives glob patterns for the files that it reads settings and versions from.
+    `workspaces` makes what finds the modules that documents import, for one session.
 
     `meanings` takes a report's questions and the folders to import from, and may take seconds; it is called on a thread, and
     never twice at once.
@@ -59,6 +68,7 @@ class Engine:
     project: Callable[[Path], Project]
     watched: Callable[[], tuple[str, ...]] = tuple
     meanings: Callable[[Collection[str], tuple[Path, ...]], Mapping[str, str]] = _nothing
+    workspaces: Callable[[], Workspaces] = _workspaces
 
 
 def core() -> Engine:
@@ -95,6 +105,7 @@ def _project(folder: Path) -> Project:
         scope.target,
         scope.catalogue,
         scope.ignored,
+        scope.settings.root,
         problems,
         scope.import_folders,
         lambda: not sources.unchanged,

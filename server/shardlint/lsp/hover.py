@@ -8,6 +8,7 @@ from lsprotocol import types
 
 from shardlint.lsp.convert import offset_of, range_of
 from shardlint.lsp.session import Session
+from shardlint.lsp.showing import shown
 
 
 def hover(session: Session, params: types.HoverParams) -> types.Hover | None:
@@ -19,8 +20,10 @@ def hover(session: Session, params: types.HoverParams) -> types.Hover | None:
         return None
     text, unit = checked.document.text, session.client.unit
     markup = explain.MARKDOWN if session.client.hover_kind is types.MarkupKind.Markdown else explain.PLAIN
+    marks = [explain.Mark(one.span, one.finding, one.texts) for one in shown(session, checked)]
     repairs = partial(session.repairs, checked)
-    answer = explain.hover(checked.snapshot, checked.report, offset_of(text, params.position, unit), repairs, markup)
+    offset = offset_of(text, params.position, unit)
+    answer = explain.hover(checked.snapshot, checked.report, offset, repairs, markup, marks)
     if answer is None:
         return None
     return types.Hover(types.MarkupContent(session.client.hover_kind, answer.text), range_of(text, answer.span, unit))
