@@ -86,7 +86,7 @@ def analyse(snapshot: Snapshot) -> Analysis:
         )
         return Analysis(tree, (), Report((), (problem,), ()))
     kept = tuple(finding for finding in found if finding.rule not in snapshot.ignored)
-    shown = matching.hand_offs(events, kept, sources)
+    shown = matching.hand_offs(events, kept, sources, snapshot.target, snapshot.catalogue)
     others = {module.path: module.tree.text for module in seen.modules if module is not main}
     here = tuple(event for event in events if sources.is_here(event.place))
     near = tuple(module.name for module in imported(main, snapshot.modules))
