@@ -57,12 +57,21 @@ class Report:
 
 
 @dataclass(frozen=True)
+class Elsewhere:
+    """The hand-offs of another file to which calls in the one that is checked lead."""
+
+    tree: Tree
+    events: tuple[Event, ...]
+
+
+@dataclass(frozen=True)
 class Analysis:
-    """A report with what it was made from, for those who repair: the hand-offs of this file alone."""
+    """A report with what it was made from, for those who repair: the hand-offs of this file, and those of others by path."""
 
     tree: Tree
     events: tuple[Event, ...]
     report: Report
+    elsewhere: Mapping[str, Elsewhere] = field(default_factory=dict[str, Elsewhere])
 
 
 def check(snapshot: Snapshot) -> Report:
@@ -89,5 +98,10 @@ def analyse(snapshot: Snapshot) -> Analysis:
     shown = matching.hand_offs(events, kept, sources, snapshot.target, snapshot.catalogue)
     others = {module.path: module.tree.text for module in seen.modules if module is not main}
     here = tuple(event for event in events if sources.is_here(event.place))
+    elsewhere = {
+        module.path: Elsewhere(module.tree, tuple(event for event in events if sources.module(event.place) is module))
+        for module in seen.modules
+        if module is not main
+    }
     near = tuple(module.name for module in imported(main, snapshot.modules))
-    return Analysis(tree, here, Report(kept, (), shown, seen.questions, tree.broken, others, near))
+    return Analysis(tree, here, Report(kept, (), shown, seen.questions, tree.broken, others, near), elsewhere)

@@ -264,3 +264,27 @@ async def test_two_callers_share_one_finding(project: Project) -> None:
     assert found["relatedInformation"][-1]["location"]["uri"] == project.uri("unsure.py")
     project.close("main.py")
     assert await project.severities("bridge.py") == [2]
+
+
+async def test_the_bridge_is_repaired_where_it_stands(project: Project) -> None:
+    """The lightbulb on the hand-off offers repairs of the bridge that take the finding from both files; the call has none."""
+    project.open("bridge.py")
+    project.open("main.py")
+    await project.shows({"main.py": [CALL], "bridge.py": [HAND_OFF]})
+    assert await project.actions("main.py", CALL) == []
+    offered = await project.actions("bridge.py", HAND_OFF)
+    assert offered
+    for version, action in enumerate(offered, 2):
+        (change,) = action["edit"]["documentChanges"]
+        assert change["textDocument"]["uri"] == project.uri("bridge.py")
+        lines = BRIDGE.splitlines(keepends=True)
+        for edit in reversed(change["edits"]):
+            start, end = edit["range"]["start"], edit["range"]["end"]
+            tail = lines[end["line"]][end["character"] :] if end["line"] < len(lines) else ""
+            lines[start["line"] : end["line"] + 1] = [
+                lines[start["line"]][: start["character"]] + edit["newText"] + tail
+            ]
+        project.replace("bridge.py", "".join(lines), 2 * version)
+        await project.shows({"main.py": [], "bridge.py": []})
+        project.replace("bridge.py", BRIDGE, 2 * version + 1)
+        await project.shows({"main.py": [CALL], "bridge.py": [HAND_OFF]})

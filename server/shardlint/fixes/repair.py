@@ -53,7 +53,7 @@ def fix_all(snapshot: Snapshot) -> tuple[str, tuple[Fix, ...]]:
 
 def _many_safe(snapshot: Snapshot, analysis: Analysis) -> tuple[list[Fix], Analysis] | None:
     """The first safe repair of every finding, as far as these do not meet, if they hold together."""
-    module = _module(snapshot, analysis)
+    module = module_of(snapshot, analysis)
     repaired: list[Finding] = []
     fixes: list[Fix] = []
     plans: list[Plan] = []
@@ -77,7 +77,7 @@ def _first_safe(snapshot: Snapshot, analysis: Analysis) -> tuple[list[Fix], Anal
 
 def _repairs(snapshot: Snapshot, analysis: Analysis, finding: Finding, wanted: frozenset[Safety]) -> Iterator[_Repair]:
     """The repairs of the wanted safety, each with the analysis of the text that it makes."""
-    module = _module(snapshot, analysis)
+    module = module_of(snapshot, analysis)
     seen: list[tuple[Edit, ...]] = []
     for fix, made in _fixes(snapshot, analysis, finding, module, wanted):
         edits = combined([made], module)
@@ -88,7 +88,13 @@ def _repairs(snapshot: Snapshot, analysis: Analysis, finding: Finding, wanted: f
                 yield replace(fix, edits=edits), after
 
 
-def _module(snapshot: Snapshot, analysis: Analysis) -> Module:
+def fitting(snapshot: Snapshot, analysis: Analysis, finding: Finding, module: Module) -> Iterator[tuple[Fix, Plan]]:
+    """The repairs of a finding that fit, best first, not yet proven."""
+    return _fixes(snapshot, analysis, finding, module, frozenset(Safety))
+
+
+def module_of(snapshot: Snapshot, analysis: Analysis) -> Module:
+    """The file as its repairs see it."""
     is_package = snapshot.path.replace("\\", "/").endswith("__init__.py")
     return Module(analysis.tree, table.load(), is_package)
 

@@ -28,6 +28,7 @@ def code_actions(session: Session, params: types.CodeActionParams) -> list[types
     checked = session.checked(params.text_document.uri)
     if checked is None or not session.client.code_action_literals:
         return []
+    session.bring_up_to_date(checked.document.path)
     only = params.context.only
     actions: list[types.CodeAction] = []
     if not only or any(_covers(kind, QUICK_FIX) for kind in only):
@@ -57,7 +58,7 @@ def _asked_for(session: Session, checked: CheckedDocument, params: types.CodeAct
 
 def _quick_fixes(session: Session, checked: CheckedDocument, one: Shown) -> Iterator[types.CodeAction]:
     client = session.client
-    for rank, fix in enumerate(session.repairs(checked, one.finding)):
+    for rank, fix in enumerate(session.repairs(checked, one.finding, one.seen)):
         preferred = rank == 0 and fix.safety is Safety.SAFE
         yield types.CodeAction(
             title=fix.title,

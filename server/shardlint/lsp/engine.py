@@ -53,10 +53,15 @@ def _workspaces() -> Workspaces:
     return Workspaces()
 
 
+def _none_from(caller: Snapshot, snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:  # noqa: ARG001
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """`project` takes the folder of a file. `watched` gives glob patterns for the files that it reads settings and versions from.
-    `workspaces` makes what finds the modules that documents import, for one session.
+    `workspaces` makes what finds the modules that documents import, for one session. `repairs_found_from` takes the caller, the file
+    to repair, and the finding in it.
 
     `meanings` takes a report's questions and the folders to import from, and may take seconds; it is called on a thread, and
     never twice at once.
@@ -69,11 +74,14 @@ class Engine:
     watched: Callable[[], tuple[str, ...]] = tuple
     meanings: Callable[[Collection[str], tuple[Path, ...]], Mapping[str, str]] = _nothing
     workspaces: Callable[[], Workspaces] = _workspaces
+    repairs_found_from: Callable[[Snapshot, Snapshot, Finding], tuple[Fix, ...]] = _none_from
 
 
 def core() -> Engine:
     """The real thing."""
-    return Engine(_check, _repairs, _fix_all, _project, _watched, _Jedi().meanings)
+    return Engine(
+        _check, _repairs, _fix_all, _project, _watched, _Jedi().meanings, repairs_found_from=_repairs_found_from
+    )
 
 
 def _check(snapshot: Snapshot) -> Report:
@@ -86,6 +94,12 @@ def _repairs(snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:
     from shardlint.fixes.repair import repairs
 
     return repairs(snapshot, finding)
+
+
+def _repairs_found_from(caller: Snapshot, snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:
+    from shardlint.fixes.elsewhere import repairs_found_from
+
+    return repairs_found_from(caller, snapshot, finding)
 
 
 def _fix_all(snapshot: Snapshot) -> tuple[str, tuple[Fix, ...]]:

@@ -82,7 +82,7 @@ class Session:
         self._workspaces: Workspaces | None = None
         self._outdated: set[str] = set()
         self._checked: dict[str, CheckedDocument] = {}
-        self._repairs: dict[str, dict[Finding, tuple[Fix, ...]]] = {}
+        self._repairs: dict[str, dict[tuple[Finding, int], tuple[CheckedDocument, tuple[Fix, ...]]]] = {}
         self._projects: dict[Path, Project] = {}
         self._told: set[Problem] = set()
         self._meanings: dict[Path, Mapping[str, str]] = {}
@@ -224,12 +224,33 @@ class Session:
         """Ask for all names again when they matter next: other modules may have changed."""
         self._asked.clear()
 
-    def repairs(self, checked: CheckedDocument, finding: Finding) -> tuple[Fix, ...]:
-        """The repairs of one finding, worked out when they are first asked for: each of them is a check of its own."""
+    def repairs(
+        self, checked: CheckedDocument, finding: Finding, seen: CheckedDocument | None = None
+    ) -> tuple[Fix, ...]:
+        """The repairs of one finding in a document, worked out when they are first asked for: each of them is a check of its own.
+        `seen` is the report that found it, if that is not the document's own.
+        """
+        if finding.location.path != checked.document.path:
+            return ()
+        by = seen or checked
         known = self._repairs.setdefault(checked.document.uri, {})
-        if finding not in known:
-            known[finding] = self.engine.repairs(checked.snapshot, finding)
-        return known[finding]
+        key = finding, id(by)
+        if key not in known:
+            known[key] = (
+                by,
+                (
+                    self.engine.repairs(checked.snapshot, finding)
+                    if by is checked
+                    else self.engine.repairs_found_from(by.snapshot, checked.snapshot, finding)
+                ),
+            )
+        return known[key][1]
+
+    def bring_up_to_date(self, path: str) -> None:
+        """Make the outdated reports again that speak of a file: before somebody is answered about it."""
+        for known in self.last_checked:
+            if any(finding.location.path == path for finding in known.report.findings):
+                self.checked(known.document.uri)
 
     def _check(self, document: Document) -> CheckedDocument:
         from shardlint.check import Snapshot
