@@ -214,3 +214,23 @@ def test_words_of_jax_are_one_piece() -> None:
         )
         text = text_at(CALL.end - 1, Report((finding,), (), ()), snapshot(rule=rule))
         assert f"`torch.from_dlpack` raises `BufferError: {told}`. More is not known." in text
+
+
+ELSEWHERE = replace(
+    FINDING, location=at(Span(30, 40), "b.py"), steps=(Step(at(Span(0, 1)), "x is passed on"),), calls=(at(INNER),)
+)
+OTHER = Text("import torch\n\ndef bridge(y):\n    return torch.from_dlpack(y)\n")
+
+
+def test_a_call_into_another_file_tells_where_it_leads() -> None:
+    """On the call the hover explains the finding and names the hand-off with its line in the other file."""
+    report = Report((ELSEWHERE,), (), (), looked_into={"b.py": OTHER})
+    text = text_at(INNER.start, report)
+    assert "This call leads to the hand-off in `b.py` line 4, to `torch.from_dlpack`." in text
+    assert "1. line 1: x is passed on" in text
+
+
+def test_a_span_of_another_file_is_none_of_this_one() -> None:
+    """At the offsets that a hand-off has in its own file, this file has nothing to say."""
+    report = Report((replace(ELSEWHERE, calls=()),), (), (), looked_into={"b.py": OTHER})
+    assert explain.hover(snapshot(), report, 35, repairs) is None

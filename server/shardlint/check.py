@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from shardlint.model import Finding, HandOff, Problem, Target
 from shardlint.placement import program, table
 from shardlint.placement.machine import Event
-from shardlint.placement.modules import Module, Modules, NoModules
+from shardlint.placement.modules import Module, Modules, NoModules, imported
 from shardlint.placement.program import hand_offs
 from shardlint.records.catalogue import Catalogue
 from shardlint.rules import matching, own
@@ -40,7 +40,8 @@ class Snapshot:
 @dataclass(frozen=True)
 class Report:
     """What one check found. Findings are sorted by position, hand-offs too; problems are about this file alone. Findings in other
-    files, to which calls in this one lead, come last. `looked_into` are the texts of the other files on which it depends, by path.
+    files, to which calls in this one lead, come last. `looked_into` are the texts of the other files that were run, by path, `imports` the modules of the workspace that the file
+    imports: what these and those behind them say may make it another report.
 
     `questions` are paths to external objects that the table does not know and of which the answer might matter. `broken` are the
     spans that do not parse and were not checked.
@@ -52,15 +53,25 @@ class Report:
     questions: tuple[str, ...] = ()
     broken: tuple[Span, ...] = ()
     looked_into: Mapping[str, Text] = field(default_factory=dict[str, Text])
+    imports: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True)
+class Elsewhere:
+    """The hand-offs of another file to which calls in the one that is checked lead."""
+
+    tree: Tree
+    events: tuple[Event, ...]
 
 
 @dataclass(frozen=True)
 class Analysis:
-    """A report with what it was made from, for those who repair: the hand-offs of this file alone."""
+    """A report with what it was made from, for those who repair: the hand-offs of this file, and those of others by path."""
 
     tree: Tree
     events: tuple[Event, ...]
     report: Report
+    elsewhere: Mapping[str, Elsewhere] = field(default_factory=dict[str, Elsewhere])
 
 
 @dataclass(eq=False)
@@ -98,7 +109,13 @@ def analyse(snapshot: Snapshot, memory: Memory | None = None) -> Analysis:
         )
         return Analysis(tree, (), Report((), (problem,), ()))
     kept = tuple(finding for finding in found if finding.rule not in snapshot.ignored)
-    shown = matching.hand_offs(events, kept, sources)
+    shown = matching.hand_offs(events, kept, sources, snapshot.target, snapshot.catalogue)
     others = {module.path: module.tree.text for module in seen.modules if module is not main}
     here = tuple(event for event in events if sources.is_here(event.place))
-    return Analysis(tree, here, Report(kept, (), shown, seen.questions, tree.broken, others))
+    elsewhere = {
+        module.path: Elsewhere(module.tree, tuple(event for event in events if sources.module(event.place) is module))
+        for module in seen.modules
+        if module is not main
+    }
+    near = tuple(module.name for module in imported(main, snapshot.modules))
+    return Analysis(tree, here, Report(kept, (), shown, seen.questions, tree.broken, others, near), elsewhere)

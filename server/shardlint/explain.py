@@ -6,18 +6,21 @@ wrote them) and from nothing else.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+import os
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
+from pathlib import Path
 
 from shardlint.check import Report, Snapshot
-from shardlint.model import Finding, Fix, HandOff, Step, Target
+from shardlint.model import Finding, Fix, HandOff, Location, Step, Target
 from shardlint.records.catalogue import Rule, observation_for, page_path
 from shardlint.records.markup import MARKDOWN, PLAIN, Markup
 from shardlint.records.rule_page import SAFETY, library_words, rule_page
 from shardlint.records.telling import consumer_words, observed_words, sentence, target_words, words_of_jax
-from shardlint.text import Span
+from shardlint.rules.places import shown
+from shardlint.text import Span, Text
 
-__all__ = ["MARKDOWN", "PLAIN", "Hover", "Markup", "hover", "rule_link", "rule_page"]
+__all__ = ["MARKDOWN", "PLAIN", "Hover", "Mark", "Markup", "hover", "line_in", "rule_link", "rule_page"]
 
 _PROTOCOLS = {
     "dlpack": "DLPack",
@@ -38,6 +41,45 @@ class Hover:
     text: str
 
 
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """A span of the file at hand that shows a finding: its hand-off, or a call that leads there. `texts` are those of the files that
+    the finding speaks of, by path.
+    """
+
+    span: Span
+    finding: Finding
+    texts: Mapping[str, Text]
+
+
+def marks(snapshot: Snapshot, report: Report) -> tuple[Mark, ...]:
+    """What one check shows in its own file."""
+    texts = {**report.looked_into, snapshot.path: snapshot.text}
+    return tuple(Mark(span, finding, texts) for span, finding in shown(report.findings, snapshot.path))
+
+
+def line_in(location: Location, texts: Mapping[str, Text], beside: str, quote: Callable[[str], str] = str) -> str:
+    """Where a location is, for a reader of the file `beside`: `line 4`, or `bridge.py line 4` in another file, as it is reached from
+    there. Without the file's text its name must do.
+    """
+    text = texts.get(location.path)
+    line = "" if text is None else f"line {text.line_of(location.span.start) + 1}"
+    if location.path == beside:
+        return line
+    return f"{quote(_reached(location.path, beside))} {line}".rstrip()
+
+
+def _reached(path: str, beside: str) -> str:
+    """The path from a file's folder, if that is not longer."""
+    if Path(path).is_absolute() != Path(beside).is_absolute():
+        return path
+    try:
+        way = os.path.relpath(path, Path(beside).parent)
+    except ValueError:  # on another drive
+        return path
+    return min(way, path, key=len)
+
+
 def rule_link(rule: Rule) -> str | None:
     """Where the rule is explained: its page on this machine, else the line in JAX that its record names."""
     return page_path(rule.name).as_uri() if rule.shipped else rule.record.get("githubUrl")
@@ -49,44 +91,51 @@ def hover(
     offset: int,
     repairs: Callable[[Finding], Sequence[Fix]],
     markup: Markup = MARKDOWN,
+    seen: Sequence[Mark] | None = None,
 ) -> Hover | None:
-    """What there is to say at a code-point offset of the snapshot's text: on a finding or a hand-off's name, else None."""
+    """What there is to say at a code-point offset of the snapshot's text: on a finding or a hand-off's name, else None.
+
+    `seen` are the findings to speak of, where the checks of other files found some too.
+    """
+    seen = marks(snapshot, report) if seen is None else seen
     hand_off = min(
         (item for item in report.hand_offs if item.name.contains(offset)),
         key=lambda item: _size(item.name),
         default=None,
     )
-    around = [item for item in report.findings if item.location.span.contains(offset)]
-    smallest = min((_size(item.location.span) for item in around), default=0)
-    findings = [item for item in around if _size(item.location.span) == smallest]
-    if hand_off and not (findings and smallest <= _size(hand_off.name)):
-        findings = [item for item in around if _belongs(item, hand_off)]
-        if not findings:
-            return Hover(hand_off.name, _hand_off_text(snapshot, hand_off, markup))
-    if not findings:
+    around = [item for item in seen if item.span.contains(offset)]
+    smallest = min((_size(item.span) for item in around), default=0)
+    found = [item for item in around if _size(item.span) == smallest]
+    if hand_off and not (found and smallest <= _size(hand_off.name)):
+        found = [item for item in around if _belongs(item, hand_off)]
+        if not found:
+            texts = {**report.looked_into, snapshot.path: snapshot.text}
+            return Hover(hand_off.name, _hand_off_text(snapshot, hand_off, texts, markup))
+    if not found:
         return None
-    texts = [_finding_text(snapshot, item, repairs(item), markup) for item in findings]
-    return Hover(findings[0].location.span, ("\n\n---\n\n" if markup.rich else "\n\n").join(texts))
+    told = [_finding_text(snapshot, item, repairs(item.finding), markup) for item in found]
+    return Hover(found[0].span, ("\n\n---\n\n" if markup.rich else "\n\n").join(told))
 
 
 def _size(span: Span) -> int:
     return span.end - span.start
 
 
-def _belongs(finding: Finding, hand_off: HandOff) -> bool:
-    inner, outer = finding.location.span, hand_off.location.span
-    return finding.consumer == hand_off.consumer and outer.start <= inner.start and inner.end <= outer.end
+def _belongs(mark: Mark, hand_off: HandOff) -> bool:
+    inner, outer = mark.span, hand_off.location.span
+    return mark.finding.consumer == hand_off.consumer and outer.start <= inner.start and inner.end <= outer.end
 
 
-def _hand_off_text(snapshot: Snapshot, hand_off: HandOff, markup: Markup) -> str:
+def _hand_off_text(snapshot: Snapshot, hand_off: HandOff, texts: Mapping[str, Text], markup: Markup) -> str:
     protocol = _PROTOCOLS.get(hand_off.protocol, hand_off.protocol)
     name = markup.strong(markup.code(consumer_words(hand_off.consumer).removeprefix("?.")))
     title = f"{name} · {protocol} · {target_words(snapshot.target)}"
-    return _joined(title, sentence(markup.prose(hand_off.status)), _chain(snapshot, hand_off.steps, markup))
+    chain = _chain(snapshot, hand_off.steps, texts, markup)
+    return _joined(title, sentence(markup.prose(hand_off.status)), chain)
 
 
-def _finding_text(snapshot: Snapshot, finding: Finding, fixes: Sequence[Fix], markup: Markup) -> str:
-    target = snapshot.target
+def _finding_text(snapshot: Snapshot, mark: Mark, fixes: Sequence[Fix], markup: Markup) -> str:
+    finding, target = mark.finding, snapshot.target
     title = f"{markup.strong(finding.rule)} · {finding.severity} on {target_words(target)}"
     if not target.exact:
         title += f" ({target.origin})"
@@ -96,7 +145,8 @@ def _finding_text(snapshot: Snapshot, finding: Finding, fixes: Sequence[Fix], ma
         title,
         markup.prose(finding.message, words_of_jax(rule.observed) if rule else None),
         _seen(rule, finding, target, markup) if rule else "",
-        _chain(snapshot, finding.steps, markup),
+        _elsewhere(snapshot, mark, markup),
+        _chain(snapshot, finding.steps, mark.texts, markup),
         "Repairs:\n" + "\n".join(f"- {markup.prose(fix.title)} · {SAFETY[fix.safety]}" for fix in fixes)
         if fixes
         else "",
@@ -104,19 +154,25 @@ def _finding_text(snapshot: Snapshot, finding: Finding, fixes: Sequence[Fix], ma
     )
 
 
+def _elsewhere(snapshot: Snapshot, mark: Mark, markup: Markup) -> str:
+    """Where a call leads to, if the hand-off stands in another file."""
+    finding = mark.finding
+    if finding.location.path == snapshot.path:
+        return ""
+    where = line_in(finding.location, mark.texts, snapshot.path, markup.code)
+    return f"This call leads to the hand-off in {where}, to {consumer_words(finding.consumer, markup.code)}."
+
+
 def _joined(*parts: str) -> str:
     return "\n\n".join(part for part in parts if part)
 
 
-def _chain(snapshot: Snapshot, steps: Sequence[Step], markup: Markup) -> str:
+def _chain(snapshot: Snapshot, steps: Sequence[Step], texts: Mapping[str, Text], markup: Markup) -> str:
     """The evidence as a numbered list; the middle of a long one is left out."""
-    lines: list[str] = []
-    for number, step in enumerate(steps, 1):
-        if step.location.path == snapshot.path:
-            where = f"line {snapshot.text.line_of(step.location.span.start) + 1}"
-        else:
-            where = markup.code(step.location.path)
-        lines.append(f"{number}. {where}: {markup.prose(step.text)}")
+    lines = [
+        f"{number}. {line_in(step.location, texts, snapshot.path, markup.code)}: {markup.prose(step.text)}"
+        for number, step in enumerate(steps, 1)
+    ]
     if len(lines) > _MOST_STEPS:
         half = _MOST_STEPS // 2
         lines[half:-half] = [f"   … {len(lines) - 2 * half} more steps"]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 from shardlint.files import SourceFile, read
-from shardlint.placement.modules import Module, Modules, Reach
+from shardlint.placement.modules import Module, Reach, imported
 from shardlint.syntax.tree import parse
 from shardlint.text import Text
 
@@ -44,12 +44,17 @@ def standing(path: Path, project: Path) -> Standing:
 
 @dataclass(eq=False)
 class Workspace:
-    """Modules by name below `roots`; what was found once stays so for this object. See `Modules`."""
+    """Modules by name below `roots`, for one set of `rules`; what was found once stays so for this object. See `Modules`."""
 
     roots: tuple[Path, ...]
+    rules: object
     _files: _Files
     _found: dict[str, Module | None] = field(default_factory=dict[str, "Module | None"])
     reaches: dict[Module, Reach] = field(default_factory=dict[Module, Reach])
+    _near: dict[Module, tuple[Module, ...]] = field(default_factory=dict[Module, tuple[Module, ...]])
+    _behinds: dict[tuple[str, ...], Mapping[Module, None]] = field(
+        default_factory=dict[tuple[str, ...], Mapping[Module, None]]
+    )
 
     def find(self, name: str, /) -> Module | None:
         """The module of this name in the first root that has it."""
@@ -60,6 +65,34 @@ class Workspace:
     def is_current(self) -> bool:
         """Whether all that was found would be found again."""
         return all(self._look(name) is module for name, module in self._found.items())
+
+    def leads(self, imports: tuple[str, ...], path: str) -> bool:
+        """Whether the modules of these names, or any that they import, are the file that findings call `path`."""
+        return any(one.path == path for one in self._behind(imports))
+
+    def holds_for(self, imports: tuple[str, ...]) -> bool:
+        """Whether these modules and all that they import would be found again, and what was looked for in vain would not."""
+        behind = self._behind(imports)
+        return all(
+            self._look(name) is module for name, module in self._found.items() if module is None or module in behind
+        )
+
+    def _behind(self, imports: tuple[str, ...]) -> Mapping[Module, None]:
+        known = self._behinds.get(imports)
+        if known is None:
+            known = dict.fromkeys(found for name in imports if (found := self.find(name)) is not None)
+            stack = [*known]
+            while stack:
+                new = [one for one in self._imported(stack.pop()) if one not in known]
+                known.update(dict.fromkeys(new))
+                stack += new
+            self._behinds[imports] = known
+        return known
+
+    def _imported(self, module: Module) -> tuple[Module, ...]:
+        if module not in self._near:
+            self._near[module] = tuple(imported(module, self))
+        return self._near[module]
 
     def _look(self, name: str) -> Module | None:
         parts = name.split(".")
@@ -94,11 +127,11 @@ class _Files:
         known = self._read.get((name, path))
         if known is not None and known[0] == stamp:
             return known[1]
-        made = None
-        if stamp is not None:
-            text = stamp if isinstance(stamp, Text) else _text(path)
-            before = None if known is None or known[1] is None else known[1].tree
-            made = None if text is None else Module(name, self.spell(path), parse(text, before), is_package)
+        text = stamp if stamp is None or isinstance(stamp, Text) else _text(path)
+        made = None if known is None else known[1]
+        if made is None or made.tree.text != text:  # what is opened, or saved as it was, stays the same module
+            tree = None if text is None else parse(text, None if made is None else made.tree)
+            made = None if tree is None else Module(name, self.spell(path), tree, is_package)
         self._read[name, path] = stamp, made
         return made
 
@@ -125,12 +158,12 @@ class Workspaces:
     def __post_init__(self) -> None:
         self._files = _Files(self.spell)
 
-    def at(self, roots: tuple[Path, ...], rules: object, *, fresh: bool = False) -> Modules:
+    def at(self, roots: tuple[Path, ...], rules: object, *, fresh: bool = False) -> Workspace:
         """The workspace below `roots` for one set of rules. With `fresh`, files are looked at again."""
         key = roots, id(rules)
         known = self._known.get(key)
         if known is None or (fresh and not known.is_current()):
-            known = self._known[key] = Workspace(roots, self._files)
+            known = self._known[key] = Workspace(roots, rules, self._files)
         return known
 
     def hold(self, texts: Mapping[Path, Text]) -> None:

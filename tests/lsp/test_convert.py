@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from lsprotocol import types
 
-from shardlint.lsp.convert import changed, offset_of, path_of, position, range_of, span_of
+from shardlint.lsp.convert import changed, moved, offset_of, path_of, position, range_of, span_of
 from shardlint.text import Span, Text, Unit
 
 FAR = 2**31 - 1
@@ -96,3 +96,16 @@ def test_column_inside_a_character_is_its_start() -> None:
 def test_names_of_documents(uri: str, path: str | None) -> None:
     """Files are known by their path and unsaved buffers by their name; other schemes and broken URIs are not looked at."""
     assert path_of(uri) == path
+
+
+@given(texts, texts, texts, texts, st.data())
+def test_a_span_moves_with_an_edit_beside_it(head: str, old: str, new: str, tail: str, data: st.DataObject) -> None:
+    """A span before or behind the one place that was edited still holds the same text; what holds another one is given up."""
+    before, after = Text(head + old + tail), Text(head + new + tail)
+    start = data.draw(st.integers(0, len(before.source)))
+    span = Span(start, data.draw(st.integers(start, len(before.source))))
+    found = moved(span, before, after)
+    if span.end <= len(head) or span.start >= len(head) + len(old):
+        assert found is not None
+    if found is not None:
+        assert after.slice(found) == before.slice(span)

@@ -102,23 +102,26 @@ async def test_nobody_waits_for_an_answer_to_leave(start: Any) -> None:
 
 
 async def test_a_removed_function_behind_another_module_is_found(start: Any, tmp_path: Path) -> None:
-    """`shardlint server` asks jedi what a module of the project passes on, and follows when that module is saved otherwise."""
+    """`shardlint server` asks jedi what a package of the environment passes on, and follows when that is saved otherwise."""
+    packages = ".venv/lib/python3.12/site-packages"
     files = {
         "pyproject.toml": '[tool.shardlint]\njax-version = "0.10.2"\n',
-        "jax/__init__.py": "from jax import dlpack as dlpack\n",
-        "jax/dlpack.py": "def from_dlpack(x): ...\n",
-        "compat.py": "from jax.dlpack import to_dlpack\n",
+        ".venv/pyvenv.cfg": "",
+        f"{packages}/jax/__init__.py": "from jax import dlpack as dlpack\n",
+        f"{packages}/jax/dlpack.py": "def from_dlpack(x): ...\n",
+        f"{packages}/compat.py": "from jax.dlpack import to_dlpack\n",
     }
     for name, text in files.items():
-        (tmp_path / name).parent.mkdir(exist_ok=True)
+        (tmp_path / name).parent.mkdir(parents=True, exist_ok=True)
         (tmp_path / name).write_text(text)
     uri = (tmp_path / "module.py").as_uri()
     wire = await start()
     await wire.initialize()
     wire.open("import jax.numpy as jnp\nimport compat\n\nx = compat.to_dlpack(jnp.ones(3))\n", uri)
     assert await publications(wire, (uri, 1, ["removed-to-dlpack"])) == [(uri, 1, []), (uri, 1, ["removed-to-dlpack"])]
-    (tmp_path / "compat.py").write_text("def to_dlpack(x):\n    return x.__dlpack__()\n")
-    wire.save((tmp_path / "compat.py").as_uri())
+    compat = tmp_path / packages / "compat.py"
+    compat.write_text("def to_dlpack(x):\n    return x.__dlpack__()\n")
+    wire.save(compat.as_uri())
     wire.save(uri)
     assert (uri, 1, []) in await publications(wire, (uri, 1, []))
 

@@ -171,3 +171,44 @@ def test_settings_on_disk_are_followed(nvim: Any, tmp_path: Path) -> None:
     settings.write_text(SETTINGS)
     nvim.command("write")
     assert len(nvim.exec_lua(WAIT_FOR_DIAGNOSTICS, ["removed-to-dlpack", "sharded-dlpack-export"])) == 2
+
+
+BRIDGE = "import torch\n\ndef to_torch(array):\n    return torch.from_dlpack(array)\n"
+CALLER = (
+    SOURCE.partition("x = ")[0]
+    + """\
+from bridge import to_torch
+
+mesh = jax.make_mesh((8,), ("d",))
+to_torch(jax.device_put(jnp.arange(8.0), NamedSharding(mesh, P("d"))))
+"""
+)
+
+WAIT_FOR_ALL = """
+local wanted = ...
+local function found()
+  local places = {}
+  for _, d in ipairs(vim.diagnostic.get()) do
+    table.insert(places, vim.fs.basename(vim.api.nvim_buf_get_name(d.bufnr)) .. ":" .. d.lnum + 1)
+  end
+  table.sort(places)
+  return places
+end
+vim.wait({patience}, function() return vim.deep_equal(found(), wanted) end, 10)
+return found()
+""".replace("{patience}", str(PATIENCE))
+
+
+def test_call_and_hand_off_in_two_windows(nvim: Any, tmp_path: Path) -> None:
+    """Call and hand-off are both underlined, the bridge is repaired in its own window, and then neither is."""
+    (tmp_path / "bridge.py").write_text(BRIDGE)
+    (tmp_path / "caller.py").write_text(CALLER)
+    nvim.command("edit caller.py")
+    nvim.command("split bridge.py")
+    call, hand_off = f"caller.py:{len(CALLER.splitlines())}", "bridge.py:4"
+    module = [f"module.py:{CAPSULE_LINE}", f"module.py:{SHARDED_LINE}"]
+    assert nvim.exec_lua(WAIT_FOR_ALL, sorted([call, hand_off, *module])) == sorted([call, hand_off, *module])
+    put_cursor(nvim, 4, "from_dlpack")
+    assert "caller.py" in nvim.exec_lua(HOVER)
+    assert nvim.exec_lua(FIX, "Move to one device")
+    assert nvim.exec_lua(WAIT_FOR_ALL, sorted(module)) == sorted(module)

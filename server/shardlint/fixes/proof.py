@@ -26,10 +26,15 @@ def proven(
     after = analyse(replace(snapshot, text=Text(text)))
     if len(after.tree.broken) > len(analysis.tree.broken):
         return None
-    old = Counter(item.rule for item in analysis.report.findings)
+    return after if fewer(analysis, after, repaired) else None
+
+
+def fewer(before: Analysis, after: Analysis, repaired: Sequence[Finding]) -> bool:
+    """Whether the findings that were repaired are gone and there is no new one."""
+    old = Counter(item.rule for item in before.report.findings)
     new = Counter(item.rule for item in after.report.findings)
     gone = Counter(finding.rule for finding in repaired)
-    return after if all(new[rule] <= old[rule] - gone[rule] for rule in new | gone) else None
+    return all(new[rule] <= old[rule] - gone[rule] for rule in new | gone)
 
 
 def _compiles(source: str) -> bool:

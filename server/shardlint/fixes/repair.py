@@ -23,13 +23,16 @@ from shardlint.placement.machine import Event
 from shardlint.records.catalogue import FixSpec, Rule
 from shardlint.records.template import TemplateError, compile_example
 from shardlint.rules.matching import matches, shown_span, title
+from shardlint.rules.places import here
 
 _SAFE = frozenset({Safety.SAFE})
 _Repair = tuple[Fix, Analysis]
 
 
 def repairs(snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:
-    """The repairs of `finding`, best first. Each parses, clears the finding and makes no new one. Notebooks have none yet."""
+    """The repairs of `finding`, best first. Each parses, clears the finding and makes no new one. Notebooks have none yet, and of a
+    hand-off in another file than the snapshot's there is none here: edits are of that file.
+    """
     return tuple(fix for fix, _ in _repairs(snapshot, analyse(snapshot), finding, frozenset(Safety)))
 
 
@@ -50,11 +53,11 @@ def fix_all(snapshot: Snapshot) -> tuple[str, tuple[Fix, ...]]:
 
 def _many_safe(snapshot: Snapshot, analysis: Analysis) -> tuple[list[Fix], Analysis] | None:
     """The first safe repair of every finding, as far as these do not meet, if they hold together."""
-    module = _module(snapshot, analysis)
+    module = module_of(snapshot, analysis)
     repaired: list[Finding] = []
     fixes: list[Fix] = []
     plans: list[Plan] = []
-    for finding in analysis.report.findings:
+    for finding in here(analysis.report.findings, snapshot.path):
         for fix, made in _fixes(snapshot, analysis, finding, module, _SAFE):
             if apart(made, plans):
                 repaired.append(finding)
@@ -67,13 +70,14 @@ def _many_safe(snapshot: Snapshot, analysis: Analysis) -> tuple[list[Fix], Analy
 
 
 def _first_safe(snapshot: Snapshot, analysis: Analysis) -> tuple[list[Fix], Analysis] | None:
-    found = (made for finding in analysis.report.findings for made in _repairs(snapshot, analysis, finding, _SAFE))
+    own = here(analysis.report.findings, snapshot.path)
+    found = (made for finding in own for made in _repairs(snapshot, analysis, finding, _SAFE))
     return next((([fix], after) for fix, after in found), None)
 
 
 def _repairs(snapshot: Snapshot, analysis: Analysis, finding: Finding, wanted: frozenset[Safety]) -> Iterator[_Repair]:
     """The repairs of the wanted safety, each with the analysis of the text that it makes."""
-    module = _module(snapshot, analysis)
+    module = module_of(snapshot, analysis)
     seen: list[tuple[Edit, ...]] = []
     for fix, made in _fixes(snapshot, analysis, finding, module, wanted):
         edits = combined([made], module)
@@ -84,7 +88,13 @@ def _repairs(snapshot: Snapshot, analysis: Analysis, finding: Finding, wanted: f
                 yield replace(fix, edits=edits), after
 
 
-def _module(snapshot: Snapshot, analysis: Analysis) -> Module:
+def fitting(snapshot: Snapshot, analysis: Analysis, finding: Finding, module: Module) -> Iterator[tuple[Fix, Plan]]:
+    """The repairs of a finding that fit, best first, not yet proven."""
+    return _fixes(snapshot, analysis, finding, module, frozenset(Safety))
+
+
+def module_of(snapshot: Snapshot, analysis: Analysis) -> Module:
+    """The file as its repairs see it."""
     is_package = snapshot.path.replace("\\", "/").endswith("__init__.py")
     return Module(analysis.tree, table.load(), is_package)
 
@@ -109,7 +119,7 @@ def _fixes(
     """The repairs of the wanted safety that fit, not yet proven."""
     rule = snapshot.catalogue.rules.get(finding.rule)
     event = None if rule is None else _event(analysis, finding, rule)
-    if rule is None or event is None or snapshot.text.cells:
+    if rule is None or event is None or snapshot.text.cells or finding.location.path != snapshot.path:
         return
     if isinstance(event.place.node, ast.alias):
         found = _without_import(event, module) if Safety.SAFE in wanted else None

@@ -14,9 +14,10 @@ from lsprotocol import types
 
 from shardlint.lsp.client import Client
 from shardlint.lsp.convert import range_of, span_of
-from shardlint.lsp.diagnostics import diagnostic, shown
+from shardlint.lsp.diagnostics import diagnostic
 from shardlint.lsp.session import CheckedDocument, Document, Session
-from shardlint.model import Edit, Finding, Safety
+from shardlint.lsp.showing import Shown, shown
+from shardlint.model import Edit, Safety
 from shardlint.text import Span
 
 QUICK_FIX = types.CodeActionKind.QuickFix.value
@@ -27,11 +28,12 @@ def code_actions(session: Session, params: types.CodeActionParams) -> list[types
     checked = session.checked(params.text_document.uri)
     if checked is None or not session.client.code_action_literals:
         return []
+    session.bring_up_to_date(checked.document.path)
     only = params.context.only
     actions: list[types.CodeAction] = []
     if not only or any(_covers(kind, QUICK_FIX) for kind in only):
-        for finding in _asked_for(session, checked, params):
-            actions += _quick_fixes(session, checked, finding)
+        for one in _asked_for(session, checked, params):
+            actions += _quick_fixes(session, checked, one)
     # Kate applies every action that it is given, so an action for the whole file is for those who ask for it by kind.
     if any(kind and _covers(kind, FIX_ALL) for kind in only or ()):
         actions += _fix_all(session, checked)
@@ -44,24 +46,24 @@ def _covers(kind: str, wanted: str) -> bool:
     return not kind or wanted == kind or wanted.startswith(f"{kind}.")
 
 
-def _asked_for(session: Session, checked: CheckedDocument, params: types.CodeActionParams) -> Iterator[Finding]:
+def _asked_for(session: Session, checked: CheckedDocument, params: types.CodeActionParams) -> Iterator[Shown]:
     text, unit = checked.document.text, session.client.unit
     asked = span_of(text, params.range, unit)
     named = {(span_of(text, item.range, unit).start, item.code) for item in params.context.diagnostics}
-    for finding in shown(checked):
-        span = finding.location.span
-        if span.start <= asked.end and asked.start <= span.end and (not named or (span.start, finding.rule) in named):
-            yield finding
+    for one in shown(session, checked):
+        span, rule = one.span, one.finding.rule
+        if span.start <= asked.end and asked.start <= span.end and (not named or (span.start, rule) in named):
+            yield one
 
 
-def _quick_fixes(session: Session, checked: CheckedDocument, finding: Finding) -> Iterator[types.CodeAction]:
+def _quick_fixes(session: Session, checked: CheckedDocument, one: Shown) -> Iterator[types.CodeAction]:
     client = session.client
-    for rank, fix in enumerate(session.repairs(checked, finding)):
+    for rank, fix in enumerate(session.repairs(checked, one.finding, one.seen)):
         preferred = rank == 0 and fix.safety is Safety.SAFE
         yield types.CodeAction(
             title=fix.title,
             kind=types.CodeActionKind.QuickFix,
-            diagnostics=[diagnostic(session, checked, finding)],
+            diagnostics=[diagnostic(session, checked, one)],
             is_preferred=True if preferred and client.preferred_actions else None,
             edit=_workspace_edit(client, checked.document, fix.edits),
         )

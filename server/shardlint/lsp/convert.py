@@ -42,6 +42,27 @@ def changed(text: Text, changes: Sequence[types.TextDocumentContentChangeEvent],
     return text
 
 
+def moved(span: Span, old: Text, new: Text) -> Span | None:
+    """Where a span of a text is in a later one, if what changed lies before or behind it; None if it lies within."""
+    if old.source == new.source:
+        return span
+    before, after = old.source, new.source
+    head = _common(before, after)
+    if span.end <= head:
+        return span
+    tail = _common(before[head:][::-1], after[head:][::-1])
+    return span.shifted(len(after) - len(before)) if span.start >= len(before) - tail else None
+
+
+def _common(one: str, other: str) -> int:
+    """How many characters both begin with."""
+    low, high = 0, min(len(one), len(other))
+    while low < high:
+        middle = (low + high + 1) // 2
+        low, high = (middle, high) if one[low:middle] == other[low:middle] else (low, middle - 1)
+    return low
+
+
 def path_of(uri: str) -> str | None:
     """The name under which shardlint speaks of a document: the path of a file, the name of an unsaved buffer.
 

@@ -17,6 +17,7 @@ if TYPE_CHECKING:
     from shardlint.inference.door import Inference
     from shardlint.model import Finding, Fix, Problem, Target
     from shardlint.records.catalogue import Catalogue
+    from shardlint.workspace import Workspaces
 
 
 logger = logging.getLogger(__name__)
@@ -34,20 +35,33 @@ def _nothing(names: Collection[str], folders: tuple[Path, ...]) -> Mapping[str, 
 class Project:
     """What is in force for the files of one folder, and what of it could not be used.
 
-    `import_folders` are those in which modules are looked for that the files import. `outdated` tells whether a file that it was read from is not as it was; the question costs a few calls of `stat`.
+    `root` is the folder of the settings, from which modules of the workspace are looked for as well. `import_folders` are those in which modules are looked for that the files import. `outdated` tells whether a file that it was read from is not as it was; the question costs a few calls of `stat`.
     """
 
     target: Target
     catalogue: Catalogue
     ignored: frozenset[str] = frozenset()
+    root: Path | None = None
     problems: tuple[Problem, ...] = ()
     import_folders: tuple[Path, ...] = ()
     outdated: Callable[[], bool] = _never
 
 
+def _workspaces() -> Workspaces:
+    from shardlint.workspace import Workspaces
+
+    return Workspaces()
+
+
+def _none_from(caller: Snapshot, snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:  # noqa: ARG001
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """`project` takes the folder of a file. `watched` gives glob patterns for the files that it reads settings and versions from.
+    `workspaces` makes what finds the modules that documents import, for one session. `repairs_found_from` takes the caller, the file
+    to repair, and the finding in it.
 
     `meanings` takes a report's questions and the folders to import from, and may take seconds; it is called on a thread, and
     never twice at once.
@@ -59,11 +73,15 @@ class Engine:
     project: Callable[[Path], Project]
     watched: Callable[[], tuple[str, ...]] = tuple
     meanings: Callable[[Collection[str], tuple[Path, ...]], Mapping[str, str]] = _nothing
+    workspaces: Callable[[], Workspaces] = _workspaces
+    repairs_found_from: Callable[[Snapshot, Snapshot, Finding], tuple[Fix, ...]] = _none_from
 
 
 def core() -> Engine:
     """The real thing."""
-    return Engine(_check, _repairs, _fix_all, _project, _watched, _Jedi().meanings)
+    return Engine(
+        _check, _repairs, _fix_all, _project, _watched, _Jedi().meanings, repairs_found_from=_repairs_found_from
+    )
 
 
 def _check(snapshot: Snapshot) -> Report:
@@ -76,6 +94,12 @@ def _repairs(snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:
     from shardlint.fixes.repair import repairs
 
     return repairs(snapshot, finding)
+
+
+def _repairs_found_from(caller: Snapshot, snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:
+    from shardlint.fixes.elsewhere import repairs_found_from
+
+    return repairs_found_from(caller, snapshot, finding)
 
 
 def _fix_all(snapshot: Snapshot) -> tuple[str, tuple[Fix, ...]]:
@@ -95,6 +119,7 @@ def _project(folder: Path) -> Project:
         scope.target,
         scope.catalogue,
         scope.ignored,
+        scope.settings.root,
         problems,
         scope.import_folders,
         lambda: not sources.unchanged,

@@ -15,6 +15,7 @@ from shardlint.lsp.background import Background, Meanings
 from shardlint.lsp.convert import path_of
 from shardlint.lsp.diagnostics import diagnostics
 from shardlint.lsp.session import CheckedDocument, Session
+from shardlint.lsp.showing import elsewhere
 from shardlint.model import Problem
 
 logger = logging.getLogger(__name__)
@@ -27,12 +28,17 @@ class Publisher:
     check ran, they are taken in and only the text they lead to is checked. Before a check it is noticed if the settings have
     changed, and then all that is open is checked.
 
+    What leads to a hand-off in another open document is shown there too, and goes there too. A document whose report depends on
+    another file is checked again once nothing was typed for `PAUSE`.
+
     What names of other modules mean is asked for after the publication. If by the answers there is something else to say of a
     version that is still the newest, it is published again.
     """
 
     QUIET = 0.004
     """Seconds in which neither a change came nor a check ended, after which a burst is over."""
+    PAUSE = 0.1
+    """Seconds without a change, after which the documents are checked that depend on what was changed."""
 
     def __init__(
         self,
@@ -44,6 +50,9 @@ class Publisher:
         self._publish = publish
         self._tell = tell
         self._waiting: dict[str, asyncio.TimerHandle] = {}
+        self._late: set[str] = set()
+        self._shown: dict[str, tuple[int, list[types.Diagnostic]]] = {}
+        self._spoken_of: dict[str, frozenset[str]] = {}
         self._last_busy: dict[str, float] = {}
         self._failures: set[str] = set()
         self._background = Background()
@@ -57,32 +66,64 @@ class Publisher:
             self._last_busy[uri] = now
             self._cancel(uri)
             self._waiting[uri] = loop.call_later(self.QUIET if in_burst else 0, self._run, uri)
+        self.follow()
+
+    def follow(self) -> None:
+        """Check later what depends on files that have changed. To be called on the event loop."""
+        loop = asyncio.get_running_loop()
+        for uri in self._session.outdated:
+            if uri not in self._waiting or uri in self._late:
+                self._cancel(uri)
+                self._late.add(uri)
+                self._waiting[uri] = loop.call_later(self.PAUSE, self._run, uri)
 
     def closed(self, uri: str) -> None:
-        """Take back what was published."""
+        """Take back what was published of a document, and what was found from it in others."""
         self._cancel(uri)
         self._background.drop(uri)
         self._last_busy.pop(uri, None)
+        self._shown.pop(uri, None)
         self._publish(types.PublishDiagnosticsParams(uri, []))
+        self._refresh(self._spoken_of.pop(uri, frozenset()))
+        self.follow()
 
     def _cancel(self, uri: str) -> None:
+        self._late.discard(uri)
         waiting = self._waiting.pop(uri, None)
         if waiting:
             waiting.cancel()
 
     def _run(self, uri: str) -> None:
         del self._waiting[uri]
-        self._check(uri)
+        is_late = uri in self._late
+        self._late.discard(uri)
+        self._check(uri, only_news=is_late)
         self._last_busy[uri] = asyncio.get_running_loop().time()
 
-    def _check(self, uri: str) -> None:
+    def _check(self, uri: str, *, only_news: bool) -> None:
         with self._told_failures(uri):
             if self._session.notice_settings(uri):
                 self.changed(*(other for other in self._session.open_uris if other != uri))
             checked = self._session.checked(uri)
             if checked is not None:
-                self._send(checked, diagnostics(self._session, checked))
+                self._show(checked, only_news=only_news)
                 self._ask(checked)
+
+    def _show(self, checked: CheckedDocument, *, only_news: bool) -> None:
+        """Publish what is found in a document, and what that changes in others."""
+        uri = checked.document.uri
+        self._send(checked, only_news=only_news)
+        before, now = self._spoken_of.get(uri, frozenset()), elsewhere(checked)
+        self._spoken_of[uri] = now
+        self._refresh(before | now)
+
+    def _refresh(self, paths: frozenset[str]) -> None:
+        """Publish again what is shown in open files, if that is something else now; those that wait for a check get it with that."""
+        for path in paths:
+            document = self._session.document_of(path)
+            checked = self._session.current(document.uri) if document else None
+            if checked is not None and checked.document.uri not in self._waiting:
+                self._send(checked, only_news=True)
 
     def _ask(self, checked: CheckedDocument) -> None:
         names = self._session.questions(checked)
@@ -94,13 +135,15 @@ class Publisher:
         with self._told_failures(checked.document.uri):
             again = self._session.learn(checked, names, meanings)
             if again is not None:
-                found = diagnostics(self._session, again)
-                if found != diagnostics(self._session, checked):
-                    self._send(again, found)
+                self._show(again, only_news=True)
                 self._ask(again)
 
-    def _send(self, checked: CheckedDocument, found: list[types.Diagnostic]) -> None:
+    def _send(self, checked: CheckedDocument, *, only_news: bool) -> None:
         document = checked.document
+        found = diagnostics(self._session, checked)
+        if only_news and self._shown.get(document.uri) == (document.version, found):
+            return
+        self._shown[document.uri] = document.version, found
         self._publish(types.PublishDiagnosticsParams(document.uri, found, version=document.version))
 
     @contextlib.contextmanager

@@ -22,6 +22,9 @@ from shardlint.model import Problem
 
 logger = logging.getLogger(__name__)
 
+_MODULE = ".py"
+_MODULES = f"**/*{_MODULE}"
+
 
 class ShardlintServer(LanguageServer):
     """A pygls server that speaks of failures once."""
@@ -53,7 +56,7 @@ def build(engine: Engine) -> ShardlintServer:
     server.feature(types.INITIALIZED)(partial(_watch_files, session, server))
     server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(partial(_change_workspace, session, publisher))
     server.feature(types.WORKSPACE_DID_CHANGE_CONFIGURATION)(partial(_change_settings, session, publisher))
-    server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(partial(_change_settings, session, publisher))
+    server.feature(types.WORKSPACE_DID_CHANGE_WATCHED_FILES)(partial(_change_files, session, publisher))
     server.feature(types.TEXT_DOCUMENT_DID_OPEN)(partial(_open, session, publisher))
     server.feature(types.TEXT_DOCUMENT_DID_CHANGE)(partial(_change, session, publisher))
     server.feature(types.TEXT_DOCUMENT_DID_SAVE)(partial(_save, session, publisher))
@@ -69,11 +72,11 @@ def _initialize(session: Session, params: types.InitializeParams) -> None:
 
 
 def _watch_files(session: Session, server: ShardlintServer, _: types.InitializedParams) -> None:
-    """Ask a client that can watch files for news of those that settings and versions come from."""
+    """Ask a client that can watch files for news of those that settings and versions come from, and of modules."""
     if not session.client.watches_files:
         return
     method = types.WORKSPACE_DID_CHANGE_WATCHED_FILES
-    watchers = [types.FileSystemWatcher(pattern) for pattern in session.engine.watched()]
+    watchers = [types.FileSystemWatcher(pattern) for pattern in (*session.engine.watched(), _MODULES)]
     options = types.DidChangeWatchedFilesRegistrationOptions(watchers)
     server.client_register_capability(types.RegistrationParams([types.Registration(method, method, options)]))
 
@@ -90,6 +93,13 @@ def _change_settings(session: Session, publisher: Publisher, _: object) -> None:
     publisher.changed(*session.open_uris)
 
 
+def _change_files(session: Session, publisher: Publisher, params: types.DidChangeWatchedFilesParams) -> None:
+    if not all(change.uri.endswith(_MODULE) for change in params.changes):
+        _change_settings(session, publisher, params)
+    session.look_again()
+    publisher.follow()
+
+
 def _open(session: Session, publisher: Publisher, params: types.DidOpenTextDocumentParams) -> None:
     if session.open(params.text_document):
         publisher.changed(params.text_document.uri)
@@ -103,6 +113,8 @@ def _change(session: Session, publisher: Publisher, params: types.DidChangeTextD
 
 def _save(session: Session, publisher: Publisher, params: types.DidSaveTextDocumentParams) -> None:
     session.doubt_meanings()
+    session.look_again()
+    publisher.follow()
     if session.is_open(params.text_document.uri):
         publisher.changed(params.text_document.uri)
 

@@ -21,6 +21,7 @@ from shardlint.text import Text
 if TYPE_CHECKING:
     from shardlint.check import Report, Snapshot
     from shardlint.lsp.engine import Engine, Project
+    from shardlint.workspace import Workspace, Workspaces
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,6 +47,23 @@ class CheckedDocument:
     snapshot: Snapshot
     report: Report
     import_folders: tuple[Path, ...] = ()
+    workspace: Workspace | None = None
+
+    @property
+    def texts(self) -> Mapping[str, Text]:
+        """The texts that findings of the report point into, by path."""
+        return {**self.report.looked_into, self.document.path: self.document.text}
+
+    def depends_on(self, path: str) -> bool:
+        """Whether the report may be another one when the text of a file is."""
+        if path in self.report.looked_into:
+            return True
+        return self.workspace is not None and self.workspace.leads(self.report.imports, path)
+
+    @property
+    def is_outdated(self) -> bool:
+        """Whether a file that the report depends on is not as it was, or one that was looked for is there now."""
+        return self.workspace is not None and not self.workspace.holds_for(self.report.imports)
 
 
 class Session:
@@ -61,8 +79,10 @@ class Session:
         self._tell = tell
         self._workspace: tuple[Path, ...] = ()
         self._documents: dict[str, Document] = {}
+        self._workspaces: Workspaces | None = None
+        self._outdated: set[str] = set()
         self._checked: dict[str, CheckedDocument] = {}
-        self._repairs: dict[str, dict[Finding, tuple[Fix, ...]]] = {}
+        self._repairs: dict[str, dict[tuple[Finding, int], tuple[CheckedDocument, tuple[Fix, ...]]]] = {}
         self._projects: dict[Path, Project] = {}
         self._told: set[Problem] = set()
         self._meanings: dict[Path, Mapping[str, str]] = {}
@@ -85,7 +105,8 @@ class Session:
         """Read settings and environments again before the next report."""
         self._told = {problem for project in self._projects.values() for problem in project.problems}
         self._projects.clear()
-        self._checked.clear()
+        self._workspaces = None
+        self._outdated.update(self._checked)
         self._meanings.clear()
         self._asked.clear()
 
@@ -104,6 +125,8 @@ class Session:
         if item.language_id != "python" or path is None:
             return False
         self._documents[item.uri] = Document(item.uri, path, item.version, Text(item.text))
+        self._hold()
+        self.look_again()
         return True
 
     def change(self, uri: str, version: int, changes: Sequence[types.TextDocumentContentChangeEvent]) -> bool:
@@ -113,13 +136,20 @@ class Session:
             return False
         text = changed(document.text, changes, self.client.unit)
         self._documents[uri] = replace(document, version=version, text=text)
+        self._hold()
+        others = [known for other, known in self._checked.items() if other != uri]
+        self._outdated.update(known.document.uri for known in others if known.depends_on(document.path))
         return True
 
     def close(self, uri: str) -> bool:
         """Forget a document; False if it was not open here."""
         self._checked.pop(uri, None)
         self._repairs.pop(uri, None)
-        return self._documents.pop(uri, None) is not None
+        self._outdated.discard(uri)
+        is_known = self._documents.pop(uri, None) is not None
+        self._hold()
+        self.look_again()
+        return is_known
 
     def is_open(self, uri: str) -> bool:
         return uri in self._documents
@@ -128,17 +158,43 @@ class Session:
     def open_uris(self) -> Iterator[str]:
         return iter(tuple(self._documents))
 
+    def document_of(self, path: str) -> Document | None:
+        """The open document of a file."""
+        return next((document for document in self._documents.values() if document.path == path), None)
+
+    @property
+    def outdated(self) -> frozenset[str]:
+        """The documents whose reports have to be made again, as a file that they depend on has changed."""
+        return frozenset(self._outdated)
+
+    def look_again(self) -> None:
+        """Other files may have come, gone or changed: find out which reports that makes outdated."""
+        self._outdated.update(uri for uri, known in self._checked.items() if known.is_outdated)
+
     def checked(self, uri: str) -> CheckedDocument | None:
-        """The report on a document's current text, made on the first call for that text. None if it is not open here."""
+        """The report on a document's current text and those of the files it depends on, made on the first call for these. None if
+        it is not open here.
+        """
         document = self._documents.get(uri)
         if document is None:
             return None
-        known = self._checked.get(uri)
-        if known is None or known.document is not document:
-            known = self._check(document)
-            self._checked[uri] = known
+        known = self.current(uri)
+        if known is None:
+            known = self._checked[uri] = self._check(document)
+            self._outdated.discard(uri)
             self._repairs.pop(uri, None)
         return known
+
+    def current(self, uri: str) -> CheckedDocument | None:
+        """The report on a document if it was made and nothing has changed since."""
+        known = self._checked.get(uri)
+        is_current = known is not None and known.document is self._documents.get(uri) and uri not in self._outdated
+        return known if is_current else None
+
+    @property
+    def last_checked(self) -> tuple[CheckedDocument, ...]:
+        """The newest report on each open document, which may be about an older text."""
+        return tuple(self._checked.values())
 
     def questions(self, checked: CheckedDocument) -> frozenset[str]:
         """The names whose meaning matters to a report, and was not asked for since `doubt_meanings`."""
@@ -159,29 +215,69 @@ class Session:
         uri = checked.document.uri
         known = checked.snapshot.answers
         is_news = meanings != {name: known[name] for name in names & known.keys()}
-        if not is_news or self._checked.get(uri) is not checked or self._documents.get(uri) is not checked.document:
+        if not is_news or self.current(uri) is not checked:
             return None
-        del self._checked[uri]
+        self._outdated.add(uri)
         return self.checked(uri)
 
     def doubt_meanings(self) -> None:
         """Ask for all names again when they matter next: other modules may have changed."""
         self._asked.clear()
 
-    def repairs(self, checked: CheckedDocument, finding: Finding) -> tuple[Fix, ...]:
-        """The repairs of one finding, worked out when they are first asked for: each of them is a check of its own."""
+    def repairs(
+        self, checked: CheckedDocument, finding: Finding, seen: CheckedDocument | None = None
+    ) -> tuple[Fix, ...]:
+        """The repairs of one finding in a document, worked out when they are first asked for: each of them is a check of its own.
+        `seen` is the report that found it, if that is not the document's own.
+        """
+        if finding.location.path != checked.document.path:
+            return ()
+        by = seen or checked
         known = self._repairs.setdefault(checked.document.uri, {})
-        if finding not in known:
-            known[finding] = self.engine.repairs(checked.snapshot, finding)
-        return known[finding]
+        key = finding, id(by)
+        if key not in known:
+            known[key] = (
+                by,
+                (
+                    self.engine.repairs(checked.snapshot, finding)
+                    if by is checked
+                    else self.engine.repairs_found_from(by.snapshot, checked.snapshot, finding)
+                ),
+            )
+        return known[key][1]
+
+    def bring_up_to_date(self, path: str) -> None:
+        """Make the outdated reports again that speak of a file: before somebody is answered about it."""
+        for known in self.last_checked:
+            if any(finding.location.path == path for finding in known.report.findings):
+                self.checked(known.document.uri)
 
     def _check(self, document: Document) -> CheckedDocument:
         from shardlint.check import Snapshot
+        from shardlint.workspace import standing
 
         project = self._project(document)
         answers = self._meanings.get(self._folder(document), {})
         snapshot = Snapshot(document.path, document.text, project.target, project.catalogue, project.ignored, answers)
-        return CheckedDocument(document, snapshot, self.engine.check(snapshot), project.import_folders)
+        workspace = None
+        if document.folder is not None:
+            place = standing(Path(document.path), project.root or document.folder)
+            workspace = self._modules().at(place.roots, project.catalogue, fresh=True)
+            snapshot = replace(snapshot, modules=workspace, module=place.name, is_package=place.is_package)
+        report = self.engine.check(snapshot)
+        return CheckedDocument(document, snapshot, report, project.import_folders, workspace)
+
+    def _modules(self) -> Workspaces:
+        if self._workspaces is None:
+            self._workspaces = self.engine.workspaces()
+            self._hold()
+        return self._workspaces
+
+    def _hold(self) -> None:
+        """What is open comes before what is on disk."""
+        if self._workspaces is not None:
+            documents = self._documents.values()
+            self._workspaces.hold({Path(one.path): one.text for one in documents if one.folder is not None})
 
     def _folder(self, document: Document) -> Path:
         return document.folder or next(iter(self._workspace), Path.cwd())

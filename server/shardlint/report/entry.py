@@ -3,12 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 
-from shardlint.model import Finding, Fix, Location, Severity
+from shardlint.model import Finding, Fix, Location
+from shardlint.rules import places
 from shardlint.text import Text
-
-_ORDER = {severity: rank for rank, severity in enumerate(Severity)}
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,9 +20,8 @@ class Entry:
 
 def together(one: Entry, other: Entry) -> Entry:
     """One entry for a finding that was found twice: the surer way tells the story, all calls that lead there are named."""
-    first, second = sorted((one, other), key=lambda entry: (_ORDER[entry.finding.severity], not entry.fixes))
-    calls = tuple(dict.fromkeys((*first.finding.calls, *second.finding.calls)))
-    return Entry(replace(first.finding, calls=calls), first.fixes or second.fixes)
+    first, second = sorted((one, other), key=lambda entry: (places.rank(entry.finding), not entry.fixes))
+    return Entry(places.together(first.finding, second.finding), first.fixes or second.fixes)
 
 
 Sources = Mapping[str, Text]

@@ -8,6 +8,7 @@ from dataclasses import replace
 from packaging.specifiers import SpecifierSet
 
 from shardlint.model import Finding, HandOff, Location, Severity, Step, Target, Verdict
+from shardlint.placement.domain import Array, Count
 from shardlint.placement.machine import Event
 from shardlint.placement.table import Table
 from shardlint.records.catalogue import Catalogue, Rule
@@ -15,7 +16,7 @@ from shardlint.records.telling import consumer_words
 from shardlint.rules.conditions import verdict
 from shardlint.rules.own import Pattern
 from shardlint.rules.sources import Sources
-from shardlint.rules.wording import devices_words, message, status
+from shardlint.rules.wording import devices_words, is_open, message, on_several_devices, status
 from shardlint.syntax.tree import Tree
 from shardlint.text import Span
 
@@ -148,7 +149,9 @@ def _calls(event: Event, sources: Sources) -> tuple[Location, ...]:
     return tuple([sources.location(place) for place, _ in steps if sources.is_here(place)][-1:])
 
 
-def hand_offs(events: Iterable[Event], found: Iterable[Finding], sources: Sources) -> tuple[HandOff, ...]:
+def hand_offs(
+    events: Iterable[Event], found: Iterable[Finding], sources: Sources, target: Target, catalogue: Catalogue
+) -> tuple[HandOff, ...]:
     """Every hand-off of the module once, sorted by position, with what is known of it and the rules that hold there."""
     at: dict[Span, tuple[str, ...]] = {}
     tree, path = sources.main.tree, sources.main.path
@@ -157,6 +160,8 @@ def hand_offs(events: Iterable[Event], found: Iterable[Finding], sources: Source
             continue
         span = finding.location.span
         at[span] = (*at.get(span, ()), finding.rule)
+    placed = ((rule, _concerned(rule, target)) for rule in catalogue.rules.values() if "devices" in rule.when)
+    about_devices = [(rule, concerned) for rule, concerned in placed if concerned.versions]
     seen: dict[Span, HandOff] = {}
     for event in events:
         if event.protocol == "name" or not sources.is_here(event.place):
@@ -166,12 +171,25 @@ def hand_offs(events: Iterable[Event], found: Iterable[Finding], sources: Source
             continue
         name = name_span(event, tree)
         rules = (*at.get(shown_span(event, tree), ()), *at.get(name, ()))
+        known = status(event, _would_break(event, about_devices))
         made = HandOff(
-            Location(path, span), name, event.consumer, event.protocol, status(event), tuple(_steps(event, sources)),
+            Location(path, span), name, event.consumer, event.protocol, known, tuple(_steps(event, sources)),
             tuple(dict.fromkeys(rules)),
         )  # fmt: skip
         seen[span] = made
     return tuple(seen[span] for span in sorted(seen))
+
+
+def _would_break(event: Event, rules: Iterable[tuple[Rule, Target]]) -> str:
+    """What an array on several devices does here, if one may come: as seen, and where the program does not deal with it."""
+    if not is_open(event):
+        return ""
+    many = Count(2, None)
+    imagined = replace(event, value=Array(many, None), count=many, mixed=False)
+    for rule, target in rules:
+        if matches(rule, imagined) and verdict(rule.when, imagined) is Verdict.YES:
+            return "" if _silenced(rule, event, version_bound=False) else on_several_devices(rule, imagined, target)
+    return ""
 
 
 def _tells_more(event: Event) -> bool:

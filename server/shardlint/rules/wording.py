@@ -8,7 +8,7 @@ from shardlint.model import Target
 from shardlint.placement.domain import Array, Capsule, Count, Foreign, Host
 from shardlint.placement.machine import Event
 from shardlint.records.catalogue import Observation, Rule, observation_for
-from shardlint.records.telling import consumer_words, observed_words, target_words
+from shardlint.records.telling import consumer_words, observed_words, sentence, target_words
 
 _ASKED = {
     "dlpack": "jax.Array.__dlpack__",
@@ -31,17 +31,24 @@ def outcome_words(rule: Rule, event: Event, target: Target) -> str:
 
     Of a consumer that was not run it is told what the array does when that consumer asks it.
     """
+    return _observed_outcome(rule, event, target) or _read_outcome(event) or "fails in a way that was not observed yet"
+
+
+def _observed_outcome(rule: Rule, event: Event, target: Target) -> str:
     seen = observation_for(rule, observed_name(event), target.versions)
     if seen is not None:
         return _dated(observed_words(seen, devices=_number(event.count)), seen, target)
-    if event.row is not None and event.row.source_says:
-        return event.row.source_says
     asked = _ASKED.get(event.protocol, "")
-    seen = observation_for(rule, asked, target.versions)
+    seen = None if _read_outcome(event) else observation_for(rule, asked, target.versions)
     if seen is None:
-        return "fails in a way that was not observed yet"
+        return ""
     clause = f"asks for its {consumer_words(asked)}, which {observed_words(seen, devices=_number(event.count))}"
     return _dated(clause, seen, target)
+
+
+def _read_outcome(event: Event) -> str:
+    """What the source of the consumer says that it does, where its table has that."""
+    return (event.row.source_says if event.row else None) or ""
 
 
 def observed_name(event: Event) -> str:
@@ -80,12 +87,27 @@ def _doubt(event: Event) -> str:
     return "Not every path that leads here does so." if event.mixed else ""
 
 
-def status(event: Event) -> str:
-    """What is known of a hand-off and what it does, for people who ask where nothing is wrong: one or two sentences."""
+def status(event: Event, breaks: str = "") -> str:
+    """What is known of a hand-off and what it does, for people who ask where nothing is wrong: one or two sentences. `breaks` is
+    one more, on what would be wrong.
+    """
     if event.row is None:
         return _not_ours(event)
     known = _known(event)
-    return f"{known}. {event.row.does}" if event.row.does else known
+    told = f"{known}. {event.row.does}" if event.row.does else known
+    return f"{told.rstrip('.')}. {sentence(breaks)}" if breaks else told
+
+
+def is_open(event: Event) -> bool:
+    """Whether what comes here may be an array on several devices, and nothing tells that it is or is not."""
+    known_otherwise = isinstance(event.value, Capsule | Host | Foreign)
+    return event.count is None and not event.traced and not known_otherwise
+
+
+def on_several_devices(rule: Rule, event: Event, target: Target) -> str:
+    """What was seen to happen at this kind of hand-off with an array on several devices, as a clause; empty if nothing was seen."""
+    seen = _observed_outcome(rule, event, target)
+    return f"with an array on several devices {consumer_words(event.consumer)} {seen}" if seen else ""
 
 
 def _known(event: Event) -> str:
