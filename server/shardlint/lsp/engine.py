@@ -75,12 +75,24 @@ class Engine:
     meanings: Callable[[Collection[str], tuple[Path, ...]], Mapping[str, str]] = _nothing
     workspaces: Callable[[], Workspaces] = _workspaces
     repairs_found_from: Callable[[Snapshot, Snapshot, Finding], tuple[Fix, ...]] = _none_from
+    remembering: Callable[[], Callable[[Snapshot], Report]] | None = None
+
+    def checks(self) -> Callable[[Snapshot], Report]:
+        """A check for one document, which may remember what it has found out for the next time."""
+        return self.check if self.remembering is None else self.remembering()
 
 
 def core() -> Engine:
     """The real thing."""
     return Engine(
-        _check, _repairs, _fix_all, _project, _watched, _Jedi().meanings, repairs_found_from=_repairs_found_from
+        _check,
+        _repairs,
+        _fix_all,
+        _project,
+        _watched,
+        _Jedi().meanings,
+        repairs_found_from=_repairs_found_from,
+        remembering=_remembering,
     )
 
 
@@ -88,6 +100,14 @@ def _check(snapshot: Snapshot) -> Report:
     from shardlint.check import check
 
     return check(snapshot)
+
+
+def _remembering() -> Callable[[Snapshot], Report]:
+    from functools import partial
+
+    from shardlint.check import Memory, check
+
+    return partial(check, memory=Memory())
 
 
 def _repairs(snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:

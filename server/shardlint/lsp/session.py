@@ -82,6 +82,7 @@ class Session:
         self._workspaces: Workspaces | None = None
         self._outdated: set[str] = set()
         self._checked: dict[str, CheckedDocument] = {}
+        self._checks: dict[str, Callable[[Snapshot], Report]] = {}
         self._repairs: dict[str, dict[tuple[Finding, int], tuple[CheckedDocument, tuple[Fix, ...]]]] = {}
         self._projects: dict[Path, Project] = {}
         self._told: set[Problem] = set()
@@ -144,6 +145,7 @@ class Session:
     def close(self, uri: str) -> bool:
         """Forget a document; False if it was not open here."""
         self._checked.pop(uri, None)
+        self._checks.pop(uri, None)
         self._repairs.pop(uri, None)
         self._outdated.discard(uri)
         is_known = self._documents.pop(uri, None) is not None
@@ -264,7 +266,10 @@ class Session:
             place = standing(Path(document.path), project.root or document.folder)
             workspace = self._modules().at(place.roots, project.catalogue, fresh=True)
             snapshot = replace(snapshot, modules=workspace, module=place.name, is_package=place.is_package)
-        report = self.engine.check(snapshot)
+        check = self._checks.get(document.uri)
+        if check is None:
+            check = self._checks[document.uri] = self.engine.checks()
+        report = check(snapshot)
         return CheckedDocument(document, snapshot, report, project.import_folders, workspace)
 
     def _modules(self) -> Workspaces:
