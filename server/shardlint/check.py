@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from shardlint.model import Finding, HandOff, Problem, Target
+from shardlint.model import Belief, Finding, HandOff, Problem, Target
 from shardlint.placement import table
 from shardlint.placement.machine import Event
 from shardlint.placement.modules import Module, Modules, NoModules
+from shardlint.placement.probe import Probe
 from shardlint.placement.program import hand_offs
 from shardlint.records.catalogue import Catalogue
-from shardlint.rules import matching, own
+from shardlint.rules import beliefs, claims, matching, own
 from shardlint.rules.sources import Sources
 from shardlint.syntax.tree import Tree, parse
 from shardlint.text import Span, Text
@@ -23,7 +24,7 @@ class Snapshot:
 
     `answers` are the meanings of external names that earlier reports asked for, by their dotted names as the file's imports spell them.
     `modules` finds the other modules of the workspace, `module` is the file's own dotted name among them; `is_package` tells that it
-    is an `__init__.py`.
+    is an `__init__.py`. `assume` says where values live that qualified names lead to, in the words of `model.PLACEMENT_WORDS`.
     """
 
     path: str
@@ -35,6 +36,7 @@ class Snapshot:
     modules: Modules = field(default_factory=NoModules)
     module: str = ""
     is_package: bool = False
+    assume: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True)
@@ -75,9 +77,11 @@ def analyse(snapshot: Snapshot) -> Analysis:
         patterns = own.patterns(snapshot.catalogue, table.load())
         known = own.with_consumers(table.load(), patterns.values())
         main = Module(snapshot.module, snapshot.path, tree, snapshot.is_package)
-        seen = hand_offs(main, snapshot.modules, snapshot.target, known, snapshot.answers)
+        seen = hand_offs(main, snapshot.modules, snapshot.target, known, snapshot.answers, snapshot.assume)
         events, sources = seen.events, Sources.of(main, seen.modules)
         found = matching.findings(events, sources, snapshot.target, snapshot.catalogue, patterns, known)
+        if seen.wrong_claims:
+            found = matching.in_order((*found, *claims.findings(seen.wrong_claims, sources)), main.path)
     except RecursionError:
         problem = Problem(
             snapshot.path, "the file nests expressions too deeply to be analysed; nothing in it was checked"
@@ -87,4 +91,22 @@ def analyse(snapshot: Snapshot) -> Analysis:
     shown = matching.hand_offs(events, kept, sources)
     others = {module.path: module.tree.text for module in seen.modules if module is not main}
     here = tuple(event for event in events if sources.is_here(event.place))
-    return Analysis(tree, here, Report(kept, (), shown, seen.questions, tree.broken, others))
+    problems = tuple(Problem(snapshot.path, one.message, one.span) for one in main.claims.misread)
+    return Analysis(tree, here, Report(kept, problems, shown, seen.questions, tree.broken, others))
+
+
+def believe(snapshot: Snapshot, span: Span) -> tuple[Belief, ...]:
+    """What is believed of each name in a span of the file, in each context in which it was looked at, with the evidence.
+
+    A name that was never reached has one belief without words.
+    """
+    tree = parse(snapshot.text)
+    main = Module(snapshot.module, snapshot.path, tree, snapshot.is_package)
+    probe = Probe(tree, span)
+    try:
+        seen = hand_offs(
+            main, snapshot.modules, snapshot.target, table.load(), snapshot.answers, snapshot.assume, probe
+        )
+    except RecursionError:
+        return ()
+    return beliefs.beliefs(probe, Sources.of(main, seen.modules))

@@ -32,7 +32,7 @@ from shardlint.project import (
 from shardlint.records.catalogue import Catalogue
 from shardlint.records.telling import target_words
 from shardlint.report import concise, diff, json, summary, text, unparsed
-from shardlint.report.entry import Entry, together
+from shardlint.report.entry import Entry, place, together
 from shardlint.report.excerpt import harmless
 from shardlint.text import Span, Text
 from shardlint.workspace import Workspaces
@@ -207,7 +207,7 @@ def _check(run: _Run, path: Path, scope: Scope) -> None:
         return
     run.read += 1
     for one in checked.report.problems:
-        run.tell(one)
+        run.tell(_placed(one, checked))
     if checked.report.broken:
         clause = unparsed.sentence(checked.snapshot.text, checked.report.broken, sum(run.repaired[before:]))
         run.tell(problem(path, clause))
@@ -218,6 +218,14 @@ def _check(run: _Run, path: Path, scope: Scope) -> None:
     for one in findings:
         here = one.location.path == checked.snapshot.path
         run.add(Entry(one, repairs_of(checked, one) if wanted and here else ()))
+
+
+def _placed(one: Problem, checked: Checked) -> Problem:
+    """A problem that tells its place where the core knows one."""
+    if one.span is None:
+        return one
+    location = Location(checked.snapshot.path, one.span)
+    return Problem(one.path, f"{place({location.path: checked.source.text}, location)}: {one.message}")
 
 
 def _repaired(run: _Run, checked: Checked, scope: Scope) -> Checked | Problem:

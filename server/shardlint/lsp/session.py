@@ -180,7 +180,10 @@ class Session:
 
         project = self._project(document)
         answers = self._meanings.get(self._folder(document), {})
-        snapshot = Snapshot(document.path, document.text, project.target, project.catalogue, project.ignored, answers)
+        snapshot = Snapshot(
+            document.path, document.text, project.target, project.catalogue, project.ignored, answers,
+            assume=project.assume,
+        )  # fmt: skip
         return CheckedDocument(document, snapshot, self.engine.check(snapshot), project.import_folders)
 
     def _folder(self, document: Document) -> Path:

@@ -84,7 +84,8 @@ class Calls:
                 )
                 return self.call(inner, merged, node, frame)
             case Transformed():
-                return call_transformed(function, arguments, node, frame, self._machine)
+                made = call_transformed(function, arguments, node, frame, self._machine)
+                return self._machine.claiming.result(function, made, node, frame)
             case Class(definition):
                 return construct(definition, arguments, node, frame, self._machine)
             case Instance() if not isinstance(
@@ -108,7 +109,7 @@ class Calls:
             if name.rpartition(".")[2] in self._machine.table.telling:
                 self._machine.ask(name)
             frame.may_raise()
-            return UNKNOWN
+            return self._machine.claiming.external(name, node, frame)
         if effect.name in TRACING or name.startswith("jax.lax."):
             for value in arguments.values():
                 self._machine.traces(value)

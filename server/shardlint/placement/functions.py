@@ -90,10 +90,13 @@ class Functions:
         if not isinstance(code, Code):
             return UNKNOWN
         bound = bound_arguments(function, code, arguments, self.machine.new_ids())
+        bound = self.machine.claiming.passed(code, bound, node, frame)
         several = [name for name, value in bound.items() if isinstance(value, OneOf)]
         if len(several) == 1 and _worth_splitting(bound[several[0]]):
-            return self._run_split(function, bound, several[0], node, frame, traced=traced)
-        return self._run(function, bound, node, frame, traced=traced)
+            result = self._run_split(function, bound, several[0], node, frame, traced=traced)
+        else:
+            result = self._run(function, bound, node, frame, traced=traced)
+        return self.machine.claiming.result(function, result, node, frame)
 
     def _run_split(
         self, function: Function, bound: dict[str, Value], name: str, node: Node, frame: Frame, *, traced: bool
@@ -140,7 +143,7 @@ class Functions:
             self._contexts[code.node] = contexts + 1
             self._running[code.node] = running + 1
             try:
-                summary = self._execute(code, closure, bound, frame, traced=traced)
+                summary = self._execute(code, closure, bound, node, frame, traced=traced)
             finally:
                 self._running[code.node] = running
             known.append(summary)
@@ -154,11 +157,14 @@ class Functions:
             known = self._generators[node] = any(isinstance(one, ast.Yield | ast.YieldFrom) for one in own_nodes(node))
         return known
 
-    def _execute(self, code: Code, closure: Frame, bound: dict[str, Value], frame: Frame, *, traced: bool) -> Summary:
+    def _execute(
+        self, code: Code, closure: Frame, bound: dict[str, Value], node: Node, frame: Frame, *, traced: bool
+    ) -> Summary:
         around = frame.state
         inner = Frame(
             code.chunk, code, closure, self.machine.names(code.node).local, _inner_state(dict(bound), frame),
             handlers=frame.handlers, traced=traced, depth=frame.depth + 1, born=_number(self.machine),
+            caller=frame.place(node),
         )  # fmt: skip
         result, end = run_body(code, inner, self.machine)
         generator = self._is_generator(code.node)
@@ -180,6 +186,7 @@ class Functions:
 
 def run_body(code: Code, frame: Frame, machine: Machine) -> tuple[Value, State | None]:
     """Run the body of a function in its frame: the result, and the state behind it, None if it never returns."""
+    machine.entered(code, frame)
     if isinstance(code.node, ast.Lambda):
         result = machine.evaluate(code.node.body, frame)
         if frame.state.alive:
@@ -190,8 +197,9 @@ def run_body(code: Code, frame: Frame, machine: Machine) -> tuple[Value, State |
             frame.returns.append((Constant(None), frame.state.copy()))
     end = merge_all([state for _, state in frame.returns])
     if frame.yields:
-        return Elements(one_of(frame.yields)), end
-    return correlated([(value, state.facts) for value, state in frame.returns]), end
+        return machine.claiming.returned(code, Elements(one_of(frame.yields)), frame), end
+    result = correlated([(value, state.facts) for value, state in frame.returns])
+    return (result if end is None else machine.claiming.returned(code, result, frame)), end
 
 
 def _worth_splitting(value: Value) -> bool:

@@ -96,6 +96,7 @@ class Loading:
         frame = Frame(chunks[0], None, None, frozenset(), State())
         self._frames[module.name] = frame
         self._modules[frame] = module
+        self.machine.claiming.load(module)
         for chunk in chunks:
             frame.chunk = chunk
             self.machine.execute(chunk.body, frame)

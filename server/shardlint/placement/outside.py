@@ -97,6 +97,7 @@ class Outside:
             default = defaults.get(parameter.arg, UNKNOWN)
             if value == UNKNOWN and not isinstance(default, Constant):
                 value = one_of([default, UNKNOWN])
+            value = self.machine.claiming.given(parameter, value, frame)
             state.variables[parameter.arg] = value
         _, end = run_body(code, frame, self.machine)
         frame.state = frame.state if end is None else end

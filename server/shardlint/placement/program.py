@@ -9,6 +9,7 @@ from itertools import count
 
 from shardlint.model import Target
 from shardlint.placement.calls import Calls
+from shardlint.placement.claiming import Assumed, Claiming, WrongClaim
 from shardlint.placement.definition import Definition
 from shardlint.placement.domain import (
     UNKNOWN,
@@ -35,8 +36,10 @@ from shardlint.placement.machine import Arguments, Event
 from shardlint.placement.modules import Module, Modules
 from shardlint.placement.objects import typical
 from shardlint.placement.outside import Outside
+from shardlint.placement.probe import Probe, ProbedEvaluator, ProbedExecutor
 from shardlint.placement.reach import Reaches
 from shardlint.placement.table import Table
+from shardlint.syntax.claims import Function as FunctionDefinition
 from shardlint.syntax.scopes import FunctionNode, Names, names_of
 from shardlint.syntax.tree import Node
 
@@ -57,29 +60,47 @@ _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeErro
 @dataclass(frozen=True, slots=True)
 class Seen:
     """The hand-offs of a module and those of others to which its own calls lead, the external names of which it would help to know
-    what they mean, and all modules that were looked into.
+    what they mean, all modules that were looked into, and the claims that the code contradicts.
     """
 
     events: tuple[Event, ...]
     questions: tuple[str, ...]
     modules: tuple[Module, ...]
+    wrong_claims: tuple[WrongClaim, ...] = ()
 
 
-def hand_offs(module: Module, modules: Modules, target: Target, table: Table, answers: Mapping[str, str]) -> Seen:
+def hand_offs(
+    module: Module,
+    modules: Modules,
+    target: Target,
+    table: Table,
+    answers: Mapping[str, str],
+    assume: Mapping[str, str] | None = None,
+    probe: Probe | None = None,
+) -> Seen:
     """Every hand-off of a module, once for each different thing that reaches it.
 
     `modules` are the workspace around it. `answers` are the meanings of external names as the imports spell them: what looking into
-    other packages has told.
+    other packages has told. `assume` are the claims that are made by qualified names. `probe` is told the values that it wants.
 
     The module's body is run first. Then every function that nothing has called is run as somebody from outside would call it:
     with parameters of which only the annotations are known, and what the module has left behind around it.
     """
-    found = Reaches(modules, lambda name: _matters(name, table, answers)).of(module)
-    if not found.anything:
+    assumed = Assumed.of(assume or {}, module, modules, table.canonical)
+    own = assumed.claims(module)
+
+    def wanted(one: Module) -> frozenset[FunctionDefinition]:
+        if one is not module:
+            return one.claims.functions
+        return own.functions if probe is None else own.functions | probe.functions
+
+    found = Reaches(modules, lambda name: _matters(name, table, answers), wanted).of(module)
+    if not (found.anything or own.by_node or probe):
         return Seen((), (), (module,))
-    program = _Program(table, target, answers, module, modules, found.functions)
+    program = _Program(table, target, answers, module, modules, found.functions, assumed, probe)
     program.run_all()
-    return Seen(tuple(program.events.values()), tuple(sorted(program.questions)), program.loaded)
+    wrong = tuple(program.claiming.wrong.values())
+    return Seen(tuple(program.events.values()), tuple(sorted(program.questions)), program.loaded, wrong)
 
 
 def _matters(name: str, table: Table, answers: Mapping[str, str]) -> bool:
@@ -105,12 +126,15 @@ class _Program:
     main: Module
     modules: Modules
     matters: frozenset[FunctionNode]
+    assumed: Assumed
+    probe: Probe | None
     questions: set[str] = field(default_factory=set[str])
     events: dict[Hashable, Event] = field(default_factory=dict[Hashable, Event])
 
     def __post_init__(self) -> None:
-        self._evaluator = Evaluator(self)
-        self._executor = Executor(self)
+        self._evaluator = Evaluator(self) if self.probe is None else ProbedEvaluator(self, self.probe)
+        self._executor = Executor(self) if self.probe is None else ProbedExecutor(self, self.probe)
+        self.claiming = Claiming(self.assumed, lambda: self.at_home)
         self._guards = Guards(self)
         self._calls = Calls(self)
         self._functions = Functions(self)
@@ -134,6 +158,10 @@ class _Program:
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:
         return self._evaluator.evaluate(node, frame)
+
+    def entered(self, code: Code, frame: Frame) -> None:
+        if self.probe is not None:
+            self.probe.entered(code, frame)
 
     def execute(self, body: Sequence[ast.stmt], frame: Frame) -> None:
         self._executor.execute(body, frame)

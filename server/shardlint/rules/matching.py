@@ -13,6 +13,7 @@ from shardlint.placement.table import Table
 from shardlint.records.catalogue import Catalogue, Rule
 from shardlint.records.telling import consumer_words
 from shardlint.rules.conditions import verdict
+from shardlint.rules.offers import offer
 from shardlint.rules.own import Pattern
 from shardlint.rules.sources import Sources
 from shardlint.rules.wording import devices_words, message, status
@@ -58,8 +59,11 @@ def findings(
             rank = (0 if sure else 1_000) + len(finding.steps)
             if key not in best or rank < best[key][0]:
                 best[key] = (rank, finding)
-    made = [finding for _, finding in best.values()]
-    here = sources.main.path
+    return in_order((finding for _, finding in best.values()), sources.main.path)
+
+
+def in_order(made: Iterable[Finding], here: str) -> tuple[Finding, ...]:
+    """Findings by position, those of the file that was checked first."""
     return tuple(sorted(made, key=lambda f: (f.location.path != here, f.location.path, f.location.span, f.rule)))
 
 
@@ -167,11 +171,16 @@ def hand_offs(events: Iterable[Event], found: Iterable[Finding], sources: Source
         name = name_span(event, tree)
         rules = (*at.get(shown_span(event, tree), ()), *at.get(name, ()))
         made = HandOff(
-            Location(path, span), name, event.consumer, event.protocol, status(event), tuple(_steps(event, sources)),
+            Location(path, span), name, event.consumer, event.protocol, _told(event), tuple(_steps(event, sources)),
             tuple(dict.fromkeys(rules)),
         )  # fmt: skip
         seen[span] = made
     return tuple(seen[span] for span in sorted(seen))
+
+
+def _told(event: Event) -> str:
+    """What is known of a hand-off, and how to tell what is not."""
+    return ". ".join(filter(None, (status(event).rstrip("."), offer(event))))
 
 
 def _tells_more(event: Event) -> bool:
