@@ -92,13 +92,22 @@ def analyse(snapshot: Snapshot) -> Analysis:
     others = {module.path: module.tree.text for module in seen.modules if module is not main}
     here = tuple(event for event in events if sources.is_here(event.place))
     problems = tuple(Problem(snapshot.path, one.message, one.span) for one in main.claims.misread)
+    problems += tuple(Problem(snapshot.path, sentence) for sentence in seen.missing)
     return Analysis(tree, here, Report(kept, problems, shown, seen.questions, tree.broken, others))
 
 
-def believe(snapshot: Snapshot, span: Span) -> tuple[Belief, ...]:
+@dataclass(frozen=True)
+class Believed:
+    """What is believed of names, by context and then by position, and the texts of other files that this depends on, by path."""
+
+    beliefs: tuple[Belief, ...] = ()
+    looked_into: Mapping[str, Text] = field(default_factory=dict[str, Text])
+
+
+def believe(snapshot: Snapshot, span: Span) -> Believed:
     """What is believed of each name in a span of the file, in each context in which it was looked at, with the evidence.
 
-    A name that was never reached has one belief without words.
+    A name that was never reached has one belief without words. In a file that is nested too deeply there is none.
     """
     tree = parse(snapshot.text)
     main = Module(snapshot.module, snapshot.path, tree, snapshot.is_package)
@@ -108,5 +117,6 @@ def believe(snapshot: Snapshot, span: Span) -> tuple[Belief, ...]:
             main, snapshot.modules, snapshot.target, table.load(), snapshot.answers, snapshot.assume, probe
         )
     except RecursionError:
-        return ()
-    return beliefs.beliefs(probe, Sources.of(main, seen.modules))
+        return Believed()
+    others = {module.path: module.tree.text for module in seen.modules if module is not main}
+    return Believed(beliefs.beliefs(probe, Sources.of(main, seen.modules)), others)

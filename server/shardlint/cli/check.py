@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shardlint.cli.shared import CLEAN, FAILED, FOUND, rule_called, tell
+from shardlint.cli.shared import CLEAN, FAILED, FOUND, PATIENCE, rule_called, tell
 from shardlint.cli.terminal import paint_for, progress, width_of
 from shardlint.config import TABLE
 from shardlint.files import SourceFile, problem, write
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 _MANY = 50
 """So many files are worth a progress bar."""
-_PATIENCE = 60.0
-"""Seconds in which jedi answers the questions of one file. Nobody waits for the next keystroke here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +116,7 @@ class _Run:
             from shardlint.inference.door import Inference
             from shardlint.inference.store import cache_folder
 
-            self.inference = Inference(cache_folder(os.environ), _PATIENCE)
+            self.inference = Inference(cache_folder(os.environ), PATIENCE)
         return self.inference
 
     def checked(self, path: Path, scope: Scope) -> Checked | Problem:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
 from shardlint.placement.domain import (
@@ -27,7 +27,7 @@ from shardlint.placement.frame import Code, Frame
 from shardlint.placement.lattice import held, is_container, leaves, map_items, one_of
 from shardlint.placement.modules import Module, Modules, origin
 from shardlint.placement.trace import Trace, traced
-from shardlint.syntax.claims import Claim, Claimed, Claims, named
+from shardlint.syntax.claims import Claim, Claimed, Claims, claimable, named, nearest
 from shardlint.syntax.scopes import FunctionNode, parameters
 from shardlint.syntax.tree import Node, Place
 
@@ -75,18 +75,34 @@ class Assumed:
         outside: dict[str, str] = {}
         for name, word in words.items():
             found = origin(name, modules)
-            if found is not None:
-                inside.setdefault(found[0].name, {})[found[1]] = word
-            elif main.name and name.startswith(f"{main.name}."):
-                inside.setdefault(main.name, {})[name.removeprefix(f"{main.name}.")] = word
-            else:
+            if found is None and main.name and name.startswith(f"{main.name}."):
+                found = main, name.removeprefix(f"{main.name}.")
+            if found is None:
                 outside[canonical(name)] = word
+                continue
+            module, rest = found
+            first, dot, more = rest.partition(".")
+            given_on = module.outline.imports.get(first)
+            if given_on is not None:
+                outside[canonical(given_on + dot + more)] = word
+            else:
+                inside.setdefault(module.name, {})[rest] = word
         return Assumed(inside, outside)
 
     def claims(self, module: Module) -> Claims:
         """All that is claimed in a module; a comment, which is nearer, comes first."""
         words = self.inside.get(module.name)
         return module.claims.over(named(module.tree, words, BY_NAME)) if words else module.claims
+
+    def missing(self, module: Module) -> Iterator[str]:
+        """A sentence for each name of which a claim speaks and that its module does not have, if that can be said."""
+        words = None if module.tree.broken else self.inside.get(module.name)
+        if words is None:
+            return
+        known = claimable(module.tree)
+        for name in sorted(words.keys() - known):
+            full = f"{module.name}.{name}"
+            yield f"`assume` speaks of {full}, which this module does not have; {nearest(name, sorted(known))}"
 
 
 @dataclass(eq=False)

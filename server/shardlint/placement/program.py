@@ -60,13 +60,15 @@ _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeErro
 @dataclass(frozen=True, slots=True)
 class Seen:
     """The hand-offs of a module and those of others to which its own calls lead, the external names of which it would help to know
-    what they mean, all modules that were looked into, and the claims that the code contradicts.
+    what they mean, all modules that were looked into, the claims that the code contradicts, and a
+    sentence for each name of the module that a claim speaks of and that is not there.
     """
 
     events: tuple[Event, ...]
     questions: tuple[str, ...]
     modules: tuple[Module, ...]
     wrong_claims: tuple[WrongClaim, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 def hand_offs(
@@ -87,7 +89,7 @@ def hand_offs(
     with parameters of which only the annotations are known, and what the module has left behind around it.
     """
     assumed = Assumed.of(assume or {}, module, modules, table.canonical)
-    own = assumed.claims(module)
+    own, missing = assumed.claims(module), tuple(assumed.missing(module))
 
     def wanted(one: Module) -> frozenset[FunctionDefinition]:
         if one is not module:
@@ -96,11 +98,11 @@ def hand_offs(
 
     found = Reaches(modules, lambda name: _matters(name, table, answers), wanted).of(module)
     if not (found.anything or own.by_node or probe):
-        return Seen((), (), (module,))
+        return Seen((), (), (module,), missing=missing)
     program = _Program(table, target, answers, module, modules, found.functions, assumed, probe)
     program.run_all()
     wrong = tuple(program.claiming.wrong.values())
-    return Seen(tuple(program.events.values()), tuple(sorted(program.questions)), program.loaded, wrong)
+    return Seen(tuple(program.events.values()), tuple(sorted(program.questions)), program.loaded, wrong, missing)
 
 
 def _matters(name: str, table: Table, answers: Mapping[str, str]) -> bool:

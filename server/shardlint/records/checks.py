@@ -12,7 +12,7 @@ from shardlint.records.catalogue import Match, Rule
 
 WRONG_PLACEMENT_CLAIM = Rule(
     name="wrong-placement-claim",
-    summary="a comment or `assume` says that a value lives where the code surely does not put it",
+    summary="A comment or `assume` says that a value lives where the code surely does not put it",
     family="",
     jax="",
     severity=Severity.WARNING,

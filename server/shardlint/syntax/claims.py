@@ -97,27 +97,36 @@ def named(tree: Tree, words: Mapping[str, str], by: str) -> Claims:
     """The claims that are made by name: `words` by the dotted names of functions, their parameters and variables in the text."""
     found: dict[Claimed, Claim] = {}
     functions: set[Function] = set()
-
-    def look(body: Iterable[ast.AST], prefix: str, around: tuple[Function, ...]) -> None:
-        for node in body:
-            known: dict[str, Claimed] = {}
-            inside = around
-            if isinstance(node, Function):
-                inside = (*around, node)
-                known.update({f"{node.name}.{one.arg}": one for one in parameters(node.args)})
-                known[node.name] = node
-            elif isinstance(node, ast.stmt):
-                known = {_spelled(one): one for one in _targets(node)}
-            for name, one in known.items():
-                if prefix + name in words:
-                    found[one] = Claim(words[prefix + name], by)
-                    functions.update(inside)
-            named_ = isinstance(node, Function | ast.ClassDef)
-            look(_blocks(node), f"{prefix}{node.name}." if named_ else prefix, inside)
-
-    if words:
-        look([statement for chunk in tree.chunks for statement in chunk.body], "", ())
+    for name, node, around in _named(tree):
+        if name in words:
+            found[node] = Claim(words[name], by)
+            functions.update(around)
     return Claims(found, frozenset(functions))
+
+
+def claimable(tree: Tree) -> frozenset[str]:
+    """The names of all that can be spoken of in a text."""
+    return frozenset(name for name, _, _ in _named(tree))
+
+
+def _named(tree: Tree) -> Iterator[tuple[str, Claimed, tuple[Function, ...]]]:
+    """All that can be spoken of by a dotted name, with the functions around it."""
+    stack: list[tuple[ast.AST, str, tuple[Function, ...]]] = [
+        (statement, "", ()) for chunk in tree.chunks for statement in chunk.body
+    ]
+    while stack:
+        node, prefix, around = stack.pop()
+        if isinstance(node, Function):
+            around = (*around, node)
+            yield prefix + node.name, node, around
+            for one in parameters(node.args):
+                yield f"{prefix}{node.name}.{one.arg}", one, around
+        elif isinstance(node, ast.stmt):
+            for one in _targets(node):
+                yield prefix + _spelled(one), one, around
+        if isinstance(node, Function | ast.ClassDef):
+            prefix = f"{prefix}{node.name}."
+        stack.extend((child, prefix, around) for child in _blocks(node))
 
 
 def nearest(given: str, known: Iterable[str]) -> str:
