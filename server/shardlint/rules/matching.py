@@ -13,7 +13,7 @@ from shardlint.placement.table import Table
 from shardlint.records.catalogue import Catalogue, Rule
 from shardlint.records.telling import consumer_words
 from shardlint.rules.conditions import verdict
-from shardlint.rules.offers import offer
+from shardlint.rules.offers import Offers
 from shardlint.rules.own import Pattern
 from shardlint.rules.sources import Sources
 from shardlint.rules.wording import devices_words, message, status
@@ -162,6 +162,7 @@ def hand_offs(events: Iterable[Event], found: Iterable[Finding], sources: Source
         span = finding.location.span
         at[span] = (*at.get(span, ()), finding.rule)
     seen: dict[Span, HandOff] = {}
+    offers = Offers()
     for event in events:
         if event.protocol == "name" or not sources.is_here(event.place):
             continue
@@ -171,16 +172,16 @@ def hand_offs(events: Iterable[Event], found: Iterable[Finding], sources: Source
         name = name_span(event, tree)
         rules = (*at.get(shown_span(event, tree), ()), *at.get(name, ()))
         made = HandOff(
-            Location(path, span), name, event.consumer, event.protocol, _told(event), tuple(_steps(event, sources)),
+            Location(path, span), name, event.consumer, event.protocol, _told(event, offers), tuple(_steps(event, sources)),
             tuple(dict.fromkeys(rules)),
         )  # fmt: skip
         seen[span] = made
     return tuple(seen[span] for span in sorted(seen))
 
 
-def _told(event: Event) -> str:
+def _told(event: Event, offers: Offers) -> str:
     """What is known of a hand-off, and how to tell what is not."""
-    return ". ".join(filter(None, (status(event).rstrip("."), offer(event))))
+    return ". ".join(filter(None, (status(event).rstrip("."), offers.of(event))))
 
 
 def _tells_more(event: Event) -> bool:

@@ -14,12 +14,13 @@ from __future__ import annotations
 import ast
 import difflib
 import re
+from bisect import bisect_right
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass
 
 from shardlint.model import PLACEMENT_WORDS
 from shardlint.syntax.comments import Comment, comments
-from shardlint.syntax.headers import header
+from shardlint.syntax.headers import Lines, header
 from shardlint.syntax.scopes import parameters
 from shardlint.syntax.tree import Chunk, Tree
 from shardlint.text import Span
@@ -76,13 +77,14 @@ def claims(tree: Tree) -> Claims:
     found: dict[Claimed, Claim] = {}
     functions: set[Function] = set()
     misread: list[Misread] = []
+    lines = _Lines(tree)
     for comment in comments(tree):
         items = _items(comment)
         if isinstance(items, str):
             misread.append(Misread(comment.span, items))
             continue
         line = _line_meant(tree, comment) if items else None
-        place = None if line is None else _Line.of(tree, line, above=comment.alone)
+        place = None if line is None else lines.at(line, above=comment.alone)
         for name, word in items:
             node = "it stands before no code." if place is None else place.meant(name)
             if isinstance(node, str):
@@ -185,31 +187,6 @@ class _Line:
     bound: tuple[ast.expr, ...]
     speaks_of_result: bool
 
-    @staticmethod
-    def of(tree: Tree, line: int, *, above: bool) -> _Line:
-        offset = tree.text.line_starts[line]
-        chunk, start = next(
-            (chunk, start)
-            for chunk, start in zip(reversed(tree.chunks), reversed(tree.starts), strict=True)
-            if start <= offset
-        )
-        number = line - tree.text.line_of(start) + 1
-        functions: list[Function] = []
-        around: list[Function] = []
-        bound: list[ast.expr] = []
-        for node in _around(chunk, number):
-            if isinstance(node, Function):
-                around.append(node)
-                if header(chunk, node).has(number):
-                    functions.append(node)
-            elif (node.lineno if above else _last_line(node)) == number or node.lineno == number:
-                bound += _targets(node)
-        innermost = functions[-1] if functions else None
-        lines = None if innermost is None else header(chunk, innermost)
-        here = [] if innermost is None else [one for one in parameters(innermost.args) if _is_on(one, number, above)]
-        result = lines is not None and number == (lines.first if above else lines.last)
-        return _Line(tuple(functions), tuple(around), tuple(here), tuple(bound), result)
-
     def meant(self, name: str | None) -> Claimed | str:
         """The part of the program that a claim speaks of; a clause that says why there is none."""
         function = self.functions[-1] if self.functions else None
@@ -234,17 +211,54 @@ class _Line:
         return f"there is no {name!r} on its line; {nearest(name, sorted(known))}" if known else _NOTHING
 
 
-def _around(chunk: Chunk, line: int) -> Iterator[Function | ast.stmt]:
-    """The functions and statements whose lines, decorators included, hold a line; outer ones first."""
-    stack: list[ast.AST] = list(reversed(chunk.body))
-    while stack:
-        node = stack.pop()
-        if isinstance(node, ast.stmt):
-            first = min([node.lineno, *(one.lineno for one in getattr(node, "decorator_list", ()))])
-            if not first <= line <= (node.end_lineno or node.lineno):
-                continue
-            yield node
-        stack.extend(reversed(list(_blocks(node))))
+class _Lines:
+    """What stands on the lines of a text. Each chunk that is asked about is looked through once."""
+
+    def __init__(self, tree: Tree) -> None:
+        self._tree = tree
+        self._known: dict[Chunk, _Index] = {}
+
+    def at(self, line: int, *, above: bool) -> _Line:
+        """What a comment on a 0-based line, or `above` it, can speak of."""
+        tree = self._tree
+        number = bisect_right(tree.starts, tree.text.line_starts[line]) - 1
+        chunk = tree.chunks[number]
+        if chunk not in self._known:
+            self._known[chunk] = _Index(chunk)
+        return self._known[chunk].at(line - tree.text.line_of(tree.starts[number]) + 1, above=above)
+
+
+class _Index:
+    """The statements of a chunk by the lines of it, from 1, that a comment about them may stand on, with the functions around."""
+
+    def __init__(self, chunk: Chunk) -> None:
+        self._headers: dict[Function, Lines] = {}
+        self._standing: dict[int, list[tuple[ast.stmt, tuple[Function, ...]]]] = {}
+        stack: list[tuple[ast.AST, tuple[Function, ...]]] = [(one, ()) for one in reversed(chunk.body)]
+        while stack:
+            node, around = stack.pop()
+            if isinstance(node, Function):
+                around = (*around, node)
+                lines = self._headers[node] = header(chunk, node)
+                self._add(range(lines.first, lines.last + 1), node, around)
+            elif isinstance(node, ast.stmt):
+                self._add({node.lineno, _last_line(node)}, node, around)
+            stack.extend((child, around) for child in reversed(list(_blocks(node))))
+
+    def _add(self, lines: Iterable[int], node: ast.stmt, around: tuple[Function, ...]) -> None:
+        for line in lines:
+            self._standing.setdefault(line, []).append((node, around))
+
+    def at(self, line: int, *, above: bool) -> _Line:
+        standing = self._standing.get(line, [])
+        functions = tuple(node for node, _ in standing if isinstance(node, Function))
+        bound = [target for node, _ in standing if not above or node.lineno == line for target in _targets(node)]
+        if not functions:
+            return _Line((), standing[-1][1] if standing else (), (), tuple(bound), speaks_of_result=False)
+        lines = self._headers[functions[-1]]
+        here = [one for one in parameters(functions[-1].args) if _is_on(one, line, above)]
+        result = line == (lines.first if above else lines.last)
+        return _Line(functions, standing[-1][1], tuple(here), tuple(bound), result)
 
 
 def _blocks(node: ast.AST) -> Iterator[ast.AST]:

@@ -17,9 +17,6 @@ class Lines:
     first: int
     last: int
 
-    def has(self, line: int) -> bool:
-        return self.first <= line <= self.last
-
 
 def header(chunk: Chunk, node: ast.FunctionDef | ast.AsyncFunctionDef) -> Lines:
     """From the first decorator to the colon before the body."""
