@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
-from shardlint.model import Finding, HandOff, Problem, Target
+from shardlint.model import Belief, Finding, HandOff, Problem, Target
 from shardlint.placement import program, table
 from shardlint.placement.machine import Event
 from shardlint.placement.modules import Module, Modules, NoModules, imported
+from shardlint.placement.probe import Probe
 from shardlint.placement.program import hand_offs
 from shardlint.records.catalogue import Catalogue
-from shardlint.rules import matching, own
+from shardlint.rules import beliefs, claims, matching, own
 from shardlint.rules.sources import Sources
 from shardlint.syntax.tree import Tree, parse
 from shardlint.text import Span, Text
@@ -23,7 +24,8 @@ class Snapshot:
 
     `answers` are what earlier reports asked for: other paths to the same objects (`placement.paths`), by the paths that the
     file's imports spell. `modules` finds the other modules of the workspace, `module` is the file's own dotted name among them;
-    `is_package` tells that it is an `__init__.py`.
+    `is_package` tells that it is an `__init__.py`. `assume` says where values live that qualified names lead to, in the words of
+    `model.PLACEMENT_WORDS`.
     """
 
     path: str
@@ -35,6 +37,7 @@ class Snapshot:
     modules: Modules = field(default_factory=NoModules)
     module: str = ""
     is_package: bool = False
+    assume: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True)
@@ -98,10 +101,14 @@ def analyse(snapshot: Snapshot, memory: Memory | None = None) -> Analysis:
         patterns = own.patterns(snapshot.catalogue, table.load())
         known = own.with_consumers(table.load(), patterns.values())
         main = Module(snapshot.module, snapshot.path, tree, snapshot.is_package, before)
-        seen = hand_offs(main, snapshot.modules, snapshot.target, known, snapshot.answers, memory.program)
+        seen = hand_offs(
+            main, snapshot.modules, snapshot.target, known, snapshot.answers, snapshot.assume, memory=memory.program
+        )
         memory.main = main.forget()
         events, sources = seen.events, Sources.of(main, seen.modules)
         found = matching.findings(events, sources, snapshot.target, snapshot.catalogue, patterns, known)
+        if seen.wrong_claims:
+            found = matching.in_order((*found, *claims.findings(seen.wrong_claims, sources)), main.path)
     except RecursionError:
         memory.main, memory.program = None, program.Memory()
         problem = Problem(
@@ -118,4 +125,32 @@ def analyse(snapshot: Snapshot, memory: Memory | None = None) -> Analysis:
         if module is not main
     }
     near = tuple(module.name for module in imported(main, snapshot.modules))
-    return Analysis(tree, here, Report(kept, (), shown, seen.questions, tree.broken, others, near), elsewhere)
+    problems = tuple(Problem(snapshot.path, one.message, one.span) for one in main.claims.misread)
+    problems += tuple(Problem(snapshot.path, sentence) for sentence in seen.missing)
+    return Analysis(tree, here, Report(kept, problems, shown, seen.questions, tree.broken, others, near), elsewhere)
+
+
+@dataclass(frozen=True)
+class Believed:
+    """What is believed of names, by context and then by position, and the texts of other files that this depends on, by path."""
+
+    beliefs: tuple[Belief, ...] = ()
+    looked_into: Mapping[str, Text] = field(default_factory=dict[str, Text])
+
+
+def believe(snapshot: Snapshot, span: Span) -> Believed:
+    """What is believed of each name in a span of the file, in each context in which it was looked at, with the evidence.
+
+    A name that was never reached has one belief without words. In a file that is nested too deeply there is none.
+    """
+    tree = parse(snapshot.text)
+    main = Module(snapshot.module, snapshot.path, tree, snapshot.is_package)
+    probe = Probe(tree, span)
+    try:
+        seen = hand_offs(
+            main, snapshot.modules, snapshot.target, table.load(), snapshot.answers, snapshot.assume, probe=probe
+        )
+    except RecursionError:
+        return Believed()
+    others = {module.path: module.tree.text for module in seen.modules if module is not main}
+    return Believed(beliefs.beliefs(probe, Sources.of(main, seen.modules)), others)

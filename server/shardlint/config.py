@@ -15,7 +15,7 @@ from pathlib import Path
 from typing import Any, cast
 
 from shardlint.files import problem, read_bytes
-from shardlint.model import Problem
+from shardlint.model import PLACEMENT_WORDS, Problem
 
 FILE_NAME = "pyproject.toml"
 TABLE = "[tool.shardlint]"
@@ -26,7 +26,7 @@ class Settings:
     """What a project asks of shardlint.
 
     `root` is the folder of the file they come from (of the file or folder looked at, if there is none), `source` that file.
-    Paths are already joined to `root`.
+    Paths are already joined to `root`. `assume` are claims of where values live, one of `PLACEMENT_WORDS` by qualified name.
 
     A pattern of `exclude` is the name of a file or folder, such as `third_party` or `*_pb2.py`, or the path of one from
     `root`, written with slashes, such as `src/generated`; a folder stands for all that is below it. `*`, `?` and `[...]` are
@@ -41,6 +41,7 @@ class Settings:
     records: tuple[Path, ...] = ()
     ignore: frozenset[str] = field(default=frozenset())
     exclude: tuple[str, ...] = ()
+    assume: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True)
@@ -52,10 +53,11 @@ class _Table:
     records: list[str] = field(default_factory=list[str])
     ignore: list[str] = field(default_factory=list[str])
     exclude: list[str] = field(default_factory=list[str])
+    assume: dict[str, object] = field(default_factory=dict[str, object])
 
 
 _KEYS = tuple(entry.name.replace("_", "-") for entry in fields(_Table))
-_EXPECTED = {"str | None": "a string", "list[str]": "a list of strings"}
+_EXPECTED = {"str | None": "a string", "list[str]": "a list of strings", "dict[str, object]": "a table"}
 
 
 def load(folder: Path) -> tuple[Settings, tuple[Problem, ...]]:
@@ -106,6 +108,8 @@ def _settings(file: Path, table: object) -> tuple[Settings, tuple[Problem, ...]]
     ]
     valid, wrong = _validated({key.replace("-", "_"): value for key, value in given.items() if key in _KEYS})
     problems += [problem(file, f"{TABLE} {clause}") for clause in wrong]
+    assume, unusable = _assumed(valid.assume)
+    problems += [problem(file, f"{TABLE} assume: {clause}") for clause in unusable]
     return Settings(
         root=root,
         source=file,
@@ -114,12 +118,30 @@ def _settings(file: Path, table: object) -> tuple[Settings, tuple[Problem, ...]]
         records=tuple(root / Path(path).expanduser() for path in valid.records),
         ignore=frozenset(valid.ignore),
         exclude=tuple(map(_pattern, valid.exclude)),
+        assume=assume,
     ), tuple(problems)
 
 
 def _pattern(written: str) -> str:
     """A pattern of `exclude` in the one spelling that is compared with paths."""
     return posixpath.normpath(written.removeprefix(".") if written.startswith("./") else written)
+
+
+def _assumed(given: Mapping[str, object]) -> tuple[dict[str, str], list[str]]:
+    """The claims that can be used, and a clause for each other. A table in the table is a dotted name without its quotes."""
+    usable: dict[str, str] = {}
+    wrong: list[str] = []
+    for name, word in given.items():
+        if isinstance(word, dict):
+            wrong.append(f"write the dotted name that begins with {name!r} in quotes.")
+        elif not name or not all(part.isidentifier() for part in name.split(".")):
+            wrong.append(f"{name!r} is no dotted name.")
+        elif not isinstance(word, str) or word not in PLACEMENT_WORDS:
+            near = nearest(word, PLACEMENT_WORDS) if isinstance(word, str) else f"known: {', '.join(PLACEMENT_WORDS)}."
+            wrong.append(f"{name} cannot be {word!r}; {near}")
+        else:
+            usable[name] = word
+    return usable, wrong
 
 
 def _validated(given: Mapping[str, Any]) -> tuple[_Table, tuple[str, ...]]:

@@ -10,6 +10,11 @@ from enum import StrEnum
 
 from shardlint.text import Span
 
+PLACEMENT_WORDS = ("many-devices", "one-device", "host", "spans-processes")
+"""What a person can say of where a value lives: on several devices; on one; a NumPy array or a number in host memory; on devices
+of several processes.
+"""
+
 
 class Severity(StrEnum):
     """How sure and how bad: an error surely fails on the target, a warning fails as soon as there is more than one device
@@ -112,6 +117,30 @@ class HandOff:
     status: str
     steps: tuple[Step, ...] = ()
     rules: tuple[str, ...] = field(default=())
+
+
+@dataclass(frozen=True, slots=True)
+class Way:
+    """One way into a function: its name, the call (None: somebody from outside calls it), and what its parameters hold there, in
+    words.
+    """
+
+    function: str
+    call: Location | None
+    given: tuple[tuple[str, str], ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Belief:
+    """What a name in a program is believed to hold where it stands: a phrase for each alternative, none if that place was never
+    reached. `way` is the context (None: outside of functions), `steps` is the evidence.
+    """
+
+    name: str
+    location: Location
+    way: Way | None
+    words: tuple[str, ...]
+    steps: tuple[Step, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,12 +43,13 @@ WORDS = (
     "frombuffer",
     "hashlib",
     "memoryview",
+    "shardlint:",
     "Tensor",
     "tensor",
     "unsafe_buffer_pointer",
     "zlib",
 )
-"""A file without any of these has no hand-off that a shipped rule speaks of."""
+"""A file without any of these has no hand-off that a shipped rule speaks of, and no comment that speaks to shardlint."""
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\.|\w+)", re.MULTILINE)
 _MOST_REPAIRS = 10
 """How often a file is repaired again before what is left is taken as it is."""
@@ -153,9 +154,9 @@ def check_file(
     modules = workspaces.at(place.roots, scope.catalogue)
     snapshot = Snapshot(
         str(path), source.text, scope.target, scope.catalogue, scope.ignored,
-        modules=modules, module=place.name, is_package=place.is_package,
+        modules=modules, module=place.name, is_package=place.is_package, assume=scope.settings.assume,
     )  # fmt: skip
-    if not _matters(source.text, scope) and not _imports_any(source.text, modules):
+    if not _matters(source.text, scope, place.name) and not _imports_any(source.text, modules):
         return Checked(source, snapshot, Report((), (), (), broken=_broken(source.text)))
     first = check(snapshot)
     if not first.questions or inference is None:
@@ -220,9 +221,10 @@ def _broken(text: Text) -> tuple[Span, ...]:
     return parse(text).broken if text.cells or parse_chunk(text).broken else ()
 
 
-def _matters(text: Text, scope: Scope) -> bool:
+def _matters(text: Text, scope: Scope, module: str) -> bool:
     """Whether the text can hold anything that a rule in force speaks of; what own records speak of is not known here."""
-    return bool(scope.settings.records) or any(word in text.source for word in WORDS)
+    told = any(name.startswith(f"{module}.") for name in scope.settings.assume)
+    return told or bool(scope.settings.records) or any(word in text.source for word in WORDS)
 
 
 def _imports_any(text: Text, modules: Modules) -> bool:

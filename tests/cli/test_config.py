@@ -29,6 +29,10 @@ def test_all_keys(tmp_path: Path) -> None:
         records = ["own", "/abs"]
         ignore = ["a"]
         exclude = ["b*", "./c/", "**/d/"]
+
+        [tool.shardlint.assume]
+        "pkg.load" = "many-devices"
+        step = "host"
         """,
     )
     assert problems == []
@@ -40,6 +44,7 @@ def test_all_keys(tmp_path: Path) -> None:
         records=(tmp_path / "own", Path("/abs")),
         ignore=frozenset({"a"}),
         exclude=("b*", "/c", "**/d"),
+        assume={"pkg.load": "many-devices", "step": "host"},
     )
 
 
@@ -63,11 +68,22 @@ def test_no_file(tmp_path: Path) -> None:
     ("line", "sentence"),
     [
         ("jax_version = '0.5'", "[tool.shardlint] has no key 'jax_version'; did you mean 'jax-version'?"),
-        ("zzz = 1", "[tool.shardlint] has no key 'zzz'; known: exclude, ignore, jax-version, python, records."),
+        ("zzz = 1", "[tool.shardlint] has no key 'zzz'; known: assume, exclude, ignore, jax-version, python, records."),
         ("jax-version = 0.5", "[tool.shardlint] jax-version must be a string, not 0.5."),
         ("python = ['a']", "[tool.shardlint] python must be a string, not ['a']."),
         ("records = 'own'", "[tool.shardlint] records must be a list of strings, not 'own'."),
         ("exclude = ['a', 1]", "[tool.shardlint] exclude must be a list of strings, not ['a', 1]."),
+        ("assume = 'x'", "[tool.shardlint] assume must be a table, not 'x'."),
+        (
+            "assume = {'a.b' = 'one-devise'}",
+            "[tool.shardlint] assume: a.b cannot be 'one-devise'; did you mean 'one-device'?",
+        ),
+        (
+            "assume = {'a.b' = 1}",
+            "[tool.shardlint] assume: a.b cannot be 1; known: many-devices, one-device, host, spans-processes.",
+        ),
+        ("assume = {'a..b' = 'host'}", "[tool.shardlint] assume: 'a..b' is no dotted name."),
+        ("assume.a.b = 'host'", "[tool.shardlint] assume: write the dotted name that begins with 'a' in quotes."),
         ('python = "a\\u0000b"', "[tool.shardlint] python must not hold a NUL character."),
         ('records = ["a\\u0000b"]', "[tool.shardlint] records must not hold a NUL character."),
     ],

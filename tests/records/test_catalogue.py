@@ -67,7 +67,14 @@ def test_load_reads_the_frozen_catalogue_without_pydantic(tmp_path, source, writ
     write_rule(source)
     package = tmp_path / "server" / "shardlint"
     here = Path(catalogue.__file__).parents[1]
-    for name in ("__init__.py", "text.py", "model.py", "records/__init__.py", "records/catalogue.py"):
+    for name in (
+        "__init__.py",
+        "text.py",
+        "model.py",
+        "records/__init__.py",
+        "records/catalogue.py",
+        "records/checks.py",
+    ):
         (package / name).parent.mkdir(parents=True, exist_ok=True)
         (package / name).write_bytes((here / name).read_bytes())
     assert freeze(source, package / "records") == []

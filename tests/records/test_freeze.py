@@ -10,6 +10,7 @@ import pytest
 
 from shardlint.model import Safety, Severity
 from shardlint.records.catalogue import page_path, read
+from shardlint.records.checks import CHECKS
 from shardlint.records.freeze import freeze
 from shardlint.records.rule_page import rule_page_with_examples
 
@@ -80,7 +81,8 @@ def test_a_page_of_a_rule_that_is_gone_is_removed(tmp_path, source, write_rule):
     freeze(source, tmp_path / "out")
     old.rename(tmp_path / "elsewhere")
     freeze(source, tmp_path / "out")
-    assert [page.name for page in (tmp_path / "out" / "pages").iterdir()] == ["new-name.md"]
+    pages = {page.name for page in (tmp_path / "out" / "pages").iterdir()}
+    assert pages == {"new-name.md", *(f"{name}.md" for name in CHECKS)}
 
 
 @pytest.mark.parametrize("missing", ["record.json", "rule.toml", "cases.md", "observed.json"])

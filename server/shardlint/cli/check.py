@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shardlint.cli.shared import CLEAN, FAILED, FOUND, rule_called, tell
+from shardlint.cli.shared import CLEAN, FAILED, FOUND, PATIENCE, rule_called, tell
 from shardlint.cli.terminal import paint_for, progress, width_of
 from shardlint.config import TABLE
 from shardlint.files import SourceFile, problem, write
@@ -32,7 +32,7 @@ from shardlint.project import (
 from shardlint.records.catalogue import Catalogue
 from shardlint.records.telling import target_words
 from shardlint.report import concise, diff, json, summary, text, unparsed
-from shardlint.report.entry import Entry, together
+from shardlint.report.entry import Entry, place, together
 from shardlint.report.excerpt import harmless
 from shardlint.text import Span, Text
 from shardlint.workspace import Workspaces
@@ -42,8 +42,6 @@ if TYPE_CHECKING:
 
 _MANY = 50
 """So many files are worth a progress bar."""
-_PATIENCE = 60.0
-"""Seconds in which jedi answers the questions of one file. Nobody waits for the next keystroke here."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,7 +116,7 @@ class _Run:
             from shardlint.inference.door import Inference
             from shardlint.inference.store import cache_folder
 
-            self.inference = Inference(cache_folder(os.environ), _PATIENCE)
+            self.inference = Inference(cache_folder(os.environ), PATIENCE)
         return self.inference
 
     def checked(self, path: Path, scope: Scope) -> Checked | Problem:
@@ -207,7 +205,7 @@ def _check(run: _Run, path: Path, scope: Scope) -> None:
         return
     run.read += 1
     for one in checked.report.problems:
-        run.tell(one)
+        run.tell(_placed(one, checked))
     if checked.report.broken:
         clause = unparsed.sentence(checked.snapshot.text, checked.report.broken, sum(run.repaired[before:]))
         run.tell(problem(path, clause))
@@ -218,6 +216,14 @@ def _check(run: _Run, path: Path, scope: Scope) -> None:
     for one in findings:
         here = one.location.path == checked.snapshot.path
         run.add(Entry(one, repairs_of(checked, one) if wanted and here else ()))
+
+
+def _placed(one: Problem, checked: Checked) -> Problem:
+    """A problem that tells its place where the core knows one."""
+    if one.span is None:
+        return one
+    location = Location(checked.snapshot.path, one.span)
+    return Problem(one.path, f"{place({location.path: checked.source.text}, location)}: {one.message}")
 
 
 def _repaired(run: _Run, checked: Checked, scope: Scope) -> Checked | Problem:

@@ -124,6 +124,30 @@ def explain(ctx: click.Context, rule: str, jax_version: str | None) -> None:
     ctx.exit(FAILED if problems else CLEAN)
 
 
+@shardlint.command("explain-placement")
+@click.argument("place", metavar="FILE:LINE[:COLUMN]")
+@click.option(
+    "--output-format", type=click.Choice(["text", "json"]), default="text", show_default=True, help="How it is printed."
+)
+@click.option(
+    "--jax-version", metavar="VERSION", help="The JAX that the code will run on, instead of the project's own."
+)
+@click.option("--no-jedi", is_flag=True, help="Do not look up with jedi what other modules call by another name.")
+@click.pass_context
+def explain_placement(
+    ctx: click.Context, place: str, output_format: str, jax_version: str | None, no_jedi: bool
+) -> None:
+    """Explain what is believed of the names on a line.
+
+    Each name of the line, or the one at the column, with where its value lives and the steps that tell so, once for every way into the function that was followed. Lines and columns count from 1; in a notebook write FILE:cell N:LINE. Exit code 0, or 2 where the place or something else of yours could not be used.
+    """
+    from shardlint.cli.beliefs import run_explain_placement
+
+    shipped = shipped_catalogue()
+    target = target_of(jax_version, shipped)
+    ctx.exit(run_explain_placement(place, output_format, target, shipped, jedi=not no_jedi))
+
+
 @shardlint.command()
 @click.pass_context
 def rules(ctx: click.Context) -> None:

@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from shardlint.records.catalogue import Catalogue, Rule
 
 CLEAN, FOUND, FAILED = 0, 1, 2
+PATIENCE = 60.0
+"""Seconds in which jedi answers the questions of one file. Nobody waits for the next keystroke here."""
 
 
 def tell(message: str) -> None:

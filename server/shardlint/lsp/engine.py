@@ -8,7 +8,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -35,7 +35,9 @@ def _nothing(names: Collection[str], folders: tuple[Path, ...]) -> Mapping[str, 
 class Project:
     """What is in force for the files of one folder, and what of it could not be used.
 
-    `root` is the folder of the settings, from which modules of the workspace are looked for as well. `import_folders` are those in which modules are looked for that the files import. `outdated` tells whether a file that it was read from is not as it was; the question costs a few calls of `stat`.
+    `root` is the folder of the settings, from which modules of the workspace are looked for as well. `import_folders` are those in
+    which modules are looked for that the files import. `outdated` tells whether a file that it was read from is not as it was; the
+    question costs a few calls of `stat`. `assume` are the project's claims by qualified name.
     """
 
     target: Target
@@ -45,6 +47,7 @@ class Project:
     problems: tuple[Problem, ...] = ()
     import_folders: tuple[Path, ...] = ()
     outdated: Callable[[], bool] = _never
+    assume: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 def _workspaces() -> Workspaces:
@@ -143,6 +146,7 @@ def _project(folder: Path) -> Project:
         problems,
         scope.import_folders,
         lambda: not sources.unchanged,
+        scope.settings.assume,
     )
 
 

@@ -260,7 +260,10 @@ class Session:
 
         project = self._project(document)
         answers = self._meanings.get(self._folder(document), {})
-        snapshot = Snapshot(document.path, document.text, project.target, project.catalogue, project.ignored, answers)
+        snapshot = Snapshot(
+            document.path, document.text, project.target, project.catalogue, project.ignored, answers,
+            assume=project.assume,
+        )  # fmt: skip
         workspace = None
         if document.folder is not None:
             place = standing(Path(document.path), project.root or document.folder)

@@ -89,7 +89,8 @@ class Calls:
                 )
                 return self.call(inner, merged, node, frame)
             case Transformed():
-                return call_transformed(function, arguments, node, frame, self._machine)
+                made = call_transformed(function, arguments, node, frame, self._machine)
+                return self._machine.claiming.result(function, made, node, frame)
             case Class(definition):
                 return construct(definition, arguments, node, frame, self._machine)
             case Instance() if not isinstance(
@@ -111,6 +112,9 @@ class Calls:
         if effect is None:
             if name.rpartition(".")[2] in self._machine.table.telling:
                 self._machine.ask(name)
+            if name in self._machine.claiming.assumed.outside:
+                frame.may_raise()
+                return self._machine.claiming.external(name, node, frame)
             return called(Symbol(name), arguments, node, frame, self._machine)
         if effect.name in TRACING or name.startswith("jax.lax."):
             for value in arguments.values():

@@ -53,6 +53,8 @@ def destination(value: Value, site: Site) -> Destination | None:
             return Destination(count, device if count == ONE else None, trace)
         case Mesh(count, trace):
             return Destination(count, None, trace)
+        case Array(count=Count() as count, trace=trace) if trace is not None:
+            return Destination(count, None, trace)  # a person has told the number of devices, not whether it is a mesh
         case Spec():
             return _of_spec(site)
         case Fact(what="sharding" | "device" | "mesh", count=Count() as count, trace=trace):

@@ -53,6 +53,7 @@ class Executor:
 
     def bind(self, target: ast.expr, value: Value, frame: Frame) -> None:
         value = self._owned(settled(value, frame))
+        value = self._machine.claiming.bound(target, value, frame)
         match target:
             case ast.Name(id=name):
                 self._bind_name(name, value, frame)

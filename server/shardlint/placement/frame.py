@@ -64,7 +64,8 @@ class Frame:
     and `scope` the frame that functions made there close over,
     `turn` tells at which items, from 1, loops are that are run item by item, outermost first.
     `raises` tells that the run may end in an exception; containers with ids from `born` on were made by it. The frame of a class
-    body has the `definition` that the body makes; `definitions` are the classes that were made here.
+    body has the `definition` that the body makes; `definitions` are the classes that were made here, and `caller` is the call that
+    this is the run of, if the program has one.
     """
 
     chunk: Chunk
@@ -91,6 +92,7 @@ class Frame:
     born: int = 0
     definition: Definition | None = None
     definitions: list[Definition] = field(default_factory=list[Definition])
+    caller: Place | None = None
 
     def begin(self, chunk: Chunk) -> None:
         """Be as before anything ran here."""

@@ -111,10 +111,13 @@ class Functions:
             return UNKNOWN
         bound = bound_arguments(function, code, arguments, self.machine.new_ids())
         bound = as_annotated(bound, code, function.closure, self.machine)
+        bound = self.machine.claiming.passed(code, bound, node, frame)
         several = [name for name, value in bound.items() if isinstance(value, OneOf)]
         if len(several) == 1 and _worth_splitting(bound[several[0]]):
-            return self._run_split(function, bound, several[0], node, frame, traced=traced)
-        return self._run(function, bound, node, frame, traced=traced)
+            result = self._run_split(function, bound, several[0], node, frame, traced=traced)
+        else:
+            result = self._run(function, bound, node, frame, traced=traced)
+        return self.machine.claiming.result(function, result, node, frame)
 
     def _run_split(
         self, function: Function, bound: dict[str, Value], name: str, node: Node, frame: Frame, *, traced: bool
@@ -167,7 +170,7 @@ class Functions:
             self._running[code.node] = running + 1
             try:
                 with self.machine.noting(journal):
-                    summary = self._execute(code, closure, bound, frame, traced=traced)
+                    summary = self._execute(code, closure, bound, node, frame, traced=traced)
             finally:
                 self._running[code.node] = running
             if running:
@@ -193,11 +196,14 @@ class Functions:
             known = self._natures[node] = Nature(not kinds.isdisjoint(_YIELDS), not kinds.isdisjoint(_FUNCTIONS))
         return known
 
-    def _execute(self, code: Code, closure: Frame, bound: dict[str, Value], frame: Frame, *, traced: bool) -> Summary:
+    def _execute(
+        self, code: Code, closure: Frame, bound: dict[str, Value], node: Node, frame: Frame, *, traced: bool
+    ) -> Summary:
         around = frame.state
         inner = Frame(
             code.chunk, code, closure, self.machine.names(code.node).local, _inner_state(dict(bound), frame),
             handlers=frame.handlers, traced=traced, depth=frame.depth + 1, born=_number(self.machine),
+            caller=frame.place(node),
         )  # fmt: skip
         result, end = run_body(code, inner, self.machine)
         generator = self._nature(code.node).is_generator
@@ -221,6 +227,7 @@ class Functions:
 def run_body(code: Code, frame: Frame, machine: Machine) -> tuple[Value, State | None]:
     """Run the body of a function in its frame: the result, and the state behind it, None if it never returns."""
     machine.journal.chunks.add(code.chunk)
+    machine.entered(code, frame)
     if isinstance(code.node, ast.Lambda):
         result = machine.evaluate(code.node.body, frame)
         if frame.state.alive:
@@ -231,8 +238,9 @@ def run_body(code: Code, frame: Frame, machine: Machine) -> tuple[Value, State |
             frame.returns.append((Constant(None), frame.state.copy()))
     end = merge_all([state for _, state in frame.returns])
     if frame.yields:
-        return Elements(one_of(frame.yields)), end
-    return correlated([(value, state.facts) for value, state in frame.returns]), end
+        return machine.claiming.returned(code, Elements(one_of(frame.yields)), frame), end
+    result = correlated([(value, state.facts) for value, state in frame.returns])
+    return (result if end is None else machine.claiming.returned(code, result, frame)), end
 
 
 def _worth_splitting(value: Value) -> bool:

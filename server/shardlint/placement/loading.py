@@ -56,6 +56,10 @@ class Loading:
         return any(frame is main for journal in self._journals.values() for frame, _ in journal.reads)
 
     @property
+    def modules_kept(self) -> tuple[Module, ...]:
+        return tuple(self._modules[self._frames[name]] for name in self.kept)
+
+    @property
     def frames(self) -> frozenset[Frame]:
         return frozenset(self._modules)
 
@@ -151,6 +155,7 @@ class Loading:
         frame.begin(chunks[0])
         self._frames[module.name] = frame
         self._modules[frame] = module
+        self.machine.claiming.load(module)
         for chunk in chunks:
             frame.chunk = chunk
             self.machine.execute(chunk.body, frame)

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from shardlint.model import Target
 from shardlint.placement.definition import Definition
 from shardlint.placement.domain import UNKNOWN, Count, Function, Ids, Value
-from shardlint.placement.frame import Frame
+from shardlint.placement.frame import Code, Frame
 from shardlint.placement.modules import Module
 from shardlint.placement.table import Consumer, Table
 from shardlint.placement.trace import Trace
@@ -19,6 +19,7 @@ from shardlint.syntax.scopes import FunctionNode, Names
 from shardlint.syntax.tree import Node, Place
 
 if TYPE_CHECKING:
+    from shardlint.placement.claiming import Claiming
     from shardlint.placement.journal import Items, Journal
 
 
@@ -83,8 +84,15 @@ class Machine(Protocol):
     @property
     def target(self) -> Target: ...
 
+    @property
+    def claiming(self) -> Claiming: ...
+
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:
         """The value of an expression in the frame's current state, which may change."""
+        ...
+
+    def entered(self, code: Code, frame: Frame) -> None:
+        """Note that a function begins to run, with its parameters bound in this frame."""
         ...
 
     def execute(self, body: Sequence[ast.stmt], frame: Frame) -> None:

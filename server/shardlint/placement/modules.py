@@ -9,6 +9,7 @@ from typing import Protocol
 
 from shardlint.placement.outline import Outline, outline
 from shardlint.placement.survey import Survey, survey
+from shardlint.syntax.claims import Claims, claims
 from shardlint.syntax.scopes import FunctionNode
 from shardlint.syntax.tree import Chunk, Tree
 
@@ -45,6 +46,10 @@ class Module:
     @cached_property
     def survey(self) -> Survey:
         return survey(self.tree, None if self.before is None else self.before.survey)
+
+    @cached_property
+    def claims(self) -> Claims:
+        return claims(self.tree)
 
     @cached_property
     def chunks(self) -> frozenset[Chunk]:

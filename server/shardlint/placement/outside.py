@@ -144,7 +144,8 @@ class Outside:
         for index, parameter in enumerate(parameters(code.node.args)):
             key, default = ("parameter", code.node, index), defaults.get(parameter.arg)
             own = self._own(code, owner, index)
-            state.variables[parameter.arg] = own or annotated(parameter, default, key, code, closure, self.machine)
+            value = own or annotated(parameter, default, key, code, closure, self.machine)
+            state.variables[parameter.arg] = self.machine.claiming.given(parameter, value, frame)
         _, end = run_body(code, frame, self.machine)
         frame.state = frame.state if end is None else end
         for (target, name), value in frame.state.outer.items():

@@ -11,6 +11,7 @@ from itertools import count
 from shardlint.model import Target
 from shardlint.placement.answers import meant
 from shardlint.placement.calls import Calls
+from shardlint.placement.claiming import Assumed, Claiming, WrongClaim
 from shardlint.placement.definition import Definition
 from shardlint.placement.domain import (
     UNKNOWN,
@@ -33,8 +34,10 @@ from shardlint.placement.machine import Arguments, Event
 from shardlint.placement.modules import Module, Modules, Watched
 from shardlint.placement.outside import Outside, Units
 from shardlint.placement.paths import beginnings, name_of
+from shardlint.placement.probe import Probe, ProbedEvaluator, ProbedExecutor
 from shardlint.placement.reach import Reaches
 from shardlint.placement.table import Table
+from shardlint.syntax.claims import Function as FunctionDefinition
 from shardlint.syntax.scopes import FunctionNode, Names, names_of
 from shardlint.syntax.tree import Node
 
@@ -54,12 +57,15 @@ _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeErro
 @dataclass(frozen=True, slots=True)
 class Seen:
     """The hand-offs of a module and those of others to which its own calls lead, the external names of which it would help to know
-    what they mean, and all modules that were looked into.
+    what they mean, all modules that were looked into, the claims that the code contradicts, and a
+    sentence for each name of the module that a claim speaks of and that is not there.
     """
 
     events: tuple[Event, ...]
     questions: tuple[str, ...]
     modules: tuple[Module, ...]
+    wrong_claims: tuple[WrongClaim, ...] = ()
+    missing: tuple[str, ...] = ()
 
 
 @dataclass(eq=False)
@@ -75,33 +81,45 @@ def hand_offs(
     target: Target,
     table: Table,
     answers: Mapping[str, str],
+    assume: Mapping[str, str] | None = None,
+    *,
+    probe: Probe | None = None,
     memory: Memory | None = None,
 ) -> Seen:
     """Every hand-off of a module, once for each different thing that reaches it.
 
     `modules` are the workspace around it. `answers` are the meanings of external names as the imports spell them: what looking into
-    other packages has told. With a `memory` only what an edit can have changed is run again; what is found is the same.
+    other packages has told. `assume` are the claims that are made by qualified names. `probe` is told the values that it wants. With
+    a `memory` only what an edit can have changed is run again; what is found is the same.
 
     The module's body is run first. Then every function that nothing has called is run as somebody from outside would call it:
     with parameters of which only the annotations are known, and what the module has left behind around it.
     """
-    found = Reaches(modules, lambda name: _matters(name, table, answers)).of(module)
-    if not found.anything:
-        return Seen((), (), (module,))
-    program = _Program(table, target, answers, module, modules, found.functions)
+    assumed = Assumed.of(assume or {}, module, modules, table.canonical)
+    own, missing = assumed.claims(module), tuple(assumed.missing(module))
+
+    def wanted(one: Module) -> frozenset[FunctionDefinition]:
+        if one is not module:
+            return one.claims.functions
+        return own.functions if probe is None else own.functions | probe.functions
+
+    found = Reaches(modules, lambda name: _matters(name, table, answers), wanted).of(module)
+    if not (found.anything or own.by_node or probe):
+        return Seen((), (), (module,), missing=missing)
+    program = _Program(table, target, answers, module, modules, found.functions, assumed, probe)
     before = None if memory is None else memory.program
     if before is not None and before.is_like(program):
         program.continue_from(before)
         program.run_all()
         if program.is_crowded:  # what is told apart then depends on what was run
-            program = _Program(table, target, answers, module, modules, found.functions)
+            program = _Program(table, target, answers, module, modules, found.functions, assumed, probe)
             program.run_all()
     else:
         program.run_all()
     if memory is not None:
         memory.program = program if program.lasts else None
-    noted = program.journal
-    return Seen(tuple(noted.events.values()), tuple(sorted(noted.asked)), program.loaded)
+    noted, wrong = program.journal, tuple(program.claiming.wrong.values())
+    return Seen(tuple(noted.events.values()), tuple(sorted(noted.asked)), program.loaded, wrong, missing)
 
 
 def _matters(name: str, table: Table, answers: Mapping[str, str]) -> bool:
@@ -127,12 +145,15 @@ class _Program:
     main: Module
     modules: Modules
     matters: frozenset[FunctionNode]
+    assumed: Assumed
+    probe: Probe | None
     journal: Journal = field(default_factory=Journal)
     news: dict[Definition, int] = field(default_factory=dict[Definition, int])
 
     def __post_init__(self) -> None:
-        self._evaluator = Evaluator(self)
-        self._executor = Executor(self)
+        self._evaluator = Evaluator(self) if self.probe is None else ProbedEvaluator(self, self.probe)
+        self._executor = Executor(self) if self.probe is None else ProbedExecutor(self, self.probe)
+        self.claiming = Claiming(self.assumed, lambda: self.at_home)
         self._guards = Guards(self)
         self._calls = Calls(self)
         self._functions = Functions(self)
@@ -161,6 +182,7 @@ class _Program:
             and mine.outline.imports == other.outline.imports
             and mine.outline.stars == other.outline.stars
             and mine.survey.assigned == other.survey.assigned
+            and not (other.claims.by_node or later.assumed.inside or later.assumed.outside)
         )
 
     def continue_from(self, before: _Program) -> None:
@@ -168,6 +190,8 @@ class _Program:
         self._continued = True
         self._numbers, self._names, self._units = before._numbers, before._names, before._units
         self._loading = before._loading.continue_with(self, self._watched, self.main)
+        for module in self._loading.modules_kept:
+            self.claiming.load(module)
         main, chunks = self._loading.main_frame, self._loading.chunks
         for (node, frame), definition in before._definitions.items():
             if frame.module in self._loading.frames and definition.place.chunk in chunks:
@@ -211,7 +235,8 @@ class _Program:
     def lasts(self) -> bool:
         """Whether what was found out may be used again."""
         restless = any(definition.restless for definition in self._definitions.values())
-        return not self._upset and not self._restless and not restless and not self.is_crowded
+        claims = self.assumed.inside or self.assumed.outside or self.main.claims.by_node  # they may stand in any text
+        return not claims and not self._upset and not self._restless and not restless and not self.is_crowded
 
     @contextmanager
     def noting(self, journal: Journal) -> Generator[None]:
@@ -232,6 +257,10 @@ class _Program:
 
     def evaluate(self, node: ast.expr, frame: Frame) -> Value:
         return self._evaluator.evaluate(node, frame)
+
+    def entered(self, code: Code, frame: Frame) -> None:
+        if self.probe is not None:
+            self.probe.entered(code, frame)
 
     def execute(self, body: Sequence[ast.stmt], frame: Frame) -> None:
         self._executor.execute(body, frame)

@@ -14,6 +14,7 @@ from dataclasses import dataclass
 
 from shardlint.placement.modules import Module, Modules, Reach, imported, origin
 from shardlint.placement.outline import Part
+from shardlint.syntax.claims import Function
 
 _NOTHING = Reach(frozenset(), frozenset(), anything=False)
 
@@ -22,11 +23,13 @@ _NOTHING = Reach(frozenset(), frozenset(), anything=False)
 class Reaches:
     """What matters in a module, by what matters in those that it imports.
 
-    `matters` is asked about dotted names as an outline has them, `builtins.name` for one that is not imported.
+    `matters` is asked about dotted names as an outline has them, `builtins.name` for one that is not imported. `wanted` gives the
+    functions of a module that matter whatever they mention.
     """
 
     modules: Modules
     matters: Callable[[str], bool]
+    wanted: Callable[[Module], frozenset[Function]]
 
     def of(self, module: Module) -> Reach:
         """What matters in a module, with all that it imports from the workspace looked at: in rounds, as imports may be circular."""
@@ -69,13 +72,13 @@ class Reaches:
 
         parts = tuple(module.outline.parts)
         seeds = {name for part in parts for name in part.mentions if matters(name)}
-        made = _closed(parts, seeds)
+        made = _closed(parts, seeds, self.wanted(module))
         given_on = {name for name, target in module.outline.imports.items() if target in seeds or matters(target)}
         return Reach(made.functions, made.names | given_on, made.anything)
 
 
-def _closed(parts: tuple[Part, ...], seeds: set[str]) -> Reach:
-    """All that leads to the seeds."""
+def _closed(parts: tuple[Part, ...], seeds: set[str], wanted: frozenset[Function]) -> Reach:
+    """All that leads to the seeds and to the functions that are wanted."""
     mentioning: dict[str, list[Part]] = {}
     filling: dict[str, list[Part]] = {}
     for part in parts:
@@ -87,6 +90,7 @@ def _closed(parts: tuple[Part, ...], seeds: set[str]) -> Reach:
     feeding: set[Part] = set()
     named = set(seeds)
     stack = [part for name in seeds for part in mentioning[_last(name)] if name in part.mentions]
+    stack += [part for part in parts if part.node in wanted] if wanted else []
     while stack:
         part = stack.pop()
         if part in leading:

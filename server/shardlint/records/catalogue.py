@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -108,8 +108,13 @@ class Catalogue:
 
 @cache
 def load() -> Catalogue:
-    """The catalogue that the build froze. Raises `CatalogueError` where there is none, or none of this version."""
-    return read(_HERE / FROZEN_NAME)
+    """The catalogue that the build froze, with the rules that have no folder. Raises `CatalogueError` where there is none, or none
+    of this version.
+    """
+    from shardlint.records.checks import CHECKS  # not at the top: they are made of the classes of this module
+
+    frozen = read(_HERE / FROZEN_NAME)
+    return replace(frozen, rules={**frozen.rules, **CHECKS})
 
 
 def read(frozen: Path) -> Catalogue:

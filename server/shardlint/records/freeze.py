@@ -10,6 +10,7 @@ from pathlib import Path
 
 from shardlint.model import Problem
 from shardlint.records.catalogue import FROZEN_NAME, PAGES_NAME, Catalogue, Rule, encode
+from shardlint.records.checks import CHECKS
 from shardlint.records.files import UnusableError, problem, read_toml
 from shardlint.records.folder import read_shipped, rule_name
 from shardlint.records.models import VersionsFile
@@ -54,10 +55,11 @@ def collect(source: Path) -> tuple[Catalogue, list[Problem]]:
 def _write(catalogue: Catalogue, target: Path) -> None:
     pages = target / PAGES_NAME
     pages.mkdir(parents=True, exist_ok=True)
+    rules = {**catalogue.rules, **CHECKS}
     for old in pages.glob("*.md"):
-        if old.stem not in catalogue.rules:
+        if old.stem not in rules:
             old.unlink()
-    for rule in catalogue.rules.values():
+    for rule in rules.values():
         (pages / f"{rule.name}.md").write_text(rule_page_with_examples(rule), encoding="utf-8", newline="\n")
     (target / FROZEN_NAME).write_text(encode(catalogue), encoding="utf-8", newline="\n")
 

@@ -22,12 +22,12 @@ def render(entries: Iterable[Entry], sources: Sources) -> str:
 def _finding(entry: Entry, sources: Sources) -> dict[str, Any]:
     finding = entry.finding
     return {
-        **_location(finding.location, sources),
+        **located(finding.location, sources),
         "code": finding.rule,
         "severity": str(finding.severity),
         "message": finding.message,
-        "steps": [{**_location(step.location, sources), "message": step.text} for step in finding.steps],
-        "calls": [_location(call, sources) for call in finding.calls],
+        "steps": [{**located(step.location, sources), "message": step.text} for step in finding.steps],
+        "calls": [located(call, sources) for call in finding.calls],
         "fixes": [_fix(fix, sources.get(finding.location.path)) for fix in entry.fixes],
     }
 
@@ -37,7 +37,8 @@ def _fix(fix: Fix, text: Text | None) -> dict[str, Any]:
     return {"title": fix.title, "safety": str(fix.safety), "edits": edits}
 
 
-def _location(location: Location, sources: Sources) -> dict[str, Any]:
+def located(location: Location, sources: Sources) -> dict[str, Any]:
+    """The file and the range of a place."""
     path = location.path.encode("utf-8", "surrogateescape").decode("utf-8", "replace")
     return {"path": path, **_range(location.span, sources.get(location.path))}
 

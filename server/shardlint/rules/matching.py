@@ -14,6 +14,7 @@ from shardlint.placement.table import Table
 from shardlint.records.catalogue import Catalogue, Rule
 from shardlint.records.telling import consumer_words
 from shardlint.rules.conditions import verdict
+from shardlint.rules.offers import Offers
 from shardlint.rules.own import Pattern
 from shardlint.rules.sources import Sources
 from shardlint.rules.wording import devices_words, is_open, message, on_several_devices, status
@@ -59,8 +60,11 @@ def findings(
             rank = (0 if sure else 1_000) + len(finding.steps)
             if key not in best or rank < best[key][0]:
                 best[key] = (rank, finding)
-    made = [finding for _, finding in best.values()]
-    here = sources.main.path
+    return in_order((finding for _, finding in best.values()), sources.main.path)
+
+
+def in_order(made: Iterable[Finding], here: str) -> tuple[Finding, ...]:
+    """Findings by position, those of the file that was checked first."""
     return tuple(sorted(made, key=lambda f: (f.location.path != here, f.location.path, f.location.span, f.rule)))
 
 
@@ -163,6 +167,7 @@ def hand_offs(
     placed = ((rule, _concerned(rule, target)) for rule in catalogue.rules.values() if "devices" in rule.when)
     about_devices = [(rule, concerned) for rule, concerned in placed if concerned.versions]
     seen: dict[Span, HandOff] = {}
+    offers = Offers()
     for event in events:
         if event.protocol == "name" or not sources.is_here(event.place):
             continue
@@ -173,7 +178,7 @@ def hand_offs(
         rules = (*at.get(shown_span(event, tree), ()), *at.get(name, ()))
         known = status(event, _would_break(event, about_devices))
         made = HandOff(
-            Location(path, span), name, event.consumer, event.protocol, known, tuple(_steps(event, sources)),
+            Location(path, span), name, event.consumer, event.protocol, _told(known, event, offers), tuple(_steps(event, sources)),
             tuple(dict.fromkeys(rules)),
         )  # fmt: skip
         seen[span] = made
@@ -190,6 +195,11 @@ def _would_break(event: Event, rules: Iterable[tuple[Rule, Target]]) -> str:
         if matches(rule, imagined) and verdict(rule.when, imagined) is Verdict.YES:
             return "" if _silenced(rule, event, version_bound=False) else on_several_devices(rule, imagined, target)
     return ""
+
+
+def _told(known: str, event: Event, offers: Offers) -> str:
+    """What is known of a hand-off, and how to tell what is not."""
+    return ". ".join(filter(None, (known.rstrip("."), offers.of(event))))
 
 
 def _tells_more(event: Event) -> bool:

@@ -49,7 +49,9 @@ class Pattern:
 
 def patterns(catalogue: Catalogue, table: Table) -> dict[str, Pattern]:
     """The patterns of all records without a rule, by rule name; one whose example has no such call has none."""
-    found = {name: _pattern(rule, table) for name, rule in catalogue.rules.items() if not _has_match(rule)}
+    found = {
+        name: _pattern(rule, table) for name, rule in catalogue.rules.items() if not (_has_match(rule) or rule.check)
+    }
     return {name: pattern for name, pattern in found.items() if pattern is not None}
 
 

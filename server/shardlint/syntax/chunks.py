@@ -11,7 +11,7 @@ import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
-_TOKEN = re.compile(
+TOKEN = re.compile(
     r"""
       (?P<string>"{3}[^"\\]*(?:(?:\\.|"(?!""))[^"\\]*)*(?:"{3}|\Z)
                | '{3}[^'\\]*(?:(?:\\.|'(?!''))[^'\\]*)*(?:'{3}|\Z)
@@ -47,7 +47,7 @@ def cut(source: str) -> Iterator[Piece]:
     """
     start, depth, forced = 0, 0, False
     decorated = source.startswith("@")
-    for match in _TOKEN.finditer(source):
+    for match in TOKEN.finditer(source):
         kind = match.lastgroup
         if kind == "open":
             depth += 1
