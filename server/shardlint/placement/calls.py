@@ -30,7 +30,7 @@ from shardlint.placement.domain import (
     Value,
     Version,
 )
-from shardlint.placement.effects import EFFECTS, TRACING
+from shardlint.placement.effects import EFFECTS
 from shardlint.placement.frame import Frame
 from shardlint.placement.handoffs import call_seen, consumer_of, result_of
 from shardlint.placement.lattice import alternatives, each, without_none
@@ -74,7 +74,7 @@ class Calls:
             case Method(owner, name):
                 return self._method(owner, name, arguments, node, frame)
             case Function():
-                return self._machine.run(function, arguments, node, frame, traced=frame.traced)
+                return self._machine.run(function, arguments, node, frame)
             case Partial(inner, bound, keywords):
                 merged = Arguments(
                     (*bound, *arguments.positional),
@@ -109,10 +109,13 @@ class Calls:
                 self._machine.ask(name)
             frame.may_raise()
             return UNKNOWN
-        if effect.name in TRACING or name.startswith("jax.lax."):
+        made = EFFECTS[effect.name](Site(self._machine, frame, node, name, effect, arguments))
+        if isinstance(made, Transformed):
+            self._machine.traces(made.function, made, node, frame)
+        elif name.startswith("jax.lax."):
             for value in arguments.values():
-                self._machine.traces(value)
-        return EFFECTS[effect.name](Site(self._machine, frame, node, name, effect, arguments))
+                self._machine.traces(value, Transformed("body", value), node, frame)
+        return made
 
     def _method(self, owner: Value, name: str, arguments: Arguments, node: Node, frame: Frame) -> Value:
         if name == "__dlpack__":

@@ -84,7 +84,7 @@ class Functions:
         """Drop all summaries, as something that they took for granted has changed."""
         self._summaries.clear()
 
-    def run(self, function: Function, arguments: Arguments, node: Node, frame: Frame, *, traced: bool) -> Value:
+    def run(self, function: Function, arguments: Arguments, node: Node, frame: Frame) -> Value:
         """The result of calling `function` from `node`; unknown when the call is too deep, recursive, or one kind too many."""
         code = function.code
         if not isinstance(code, Code):
@@ -92,12 +92,10 @@ class Functions:
         bound = bound_arguments(function, code, arguments, self.machine.new_ids())
         several = [name for name, value in bound.items() if isinstance(value, OneOf)]
         if len(several) == 1 and _worth_splitting(bound[several[0]]):
-            return self._run_split(function, bound, several[0], node, frame, traced=traced)
-        return self._run(function, bound, node, frame, traced=traced)
+            return self._run_split(function, bound, several[0], node, frame)
+        return self._run(function, bound, node, frame)
 
-    def _run_split(
-        self, function: Function, bound: dict[str, Value], name: str, node: Node, frame: Frame, *, traced: bool
-    ) -> Value:
+    def _run_split(self, function: Function, bound: dict[str, Value], name: str, node: Node, frame: Frame) -> Value:
         """One run for each alternative of an argument: a function that refuses some of them, or tells them apart, is understood."""
         before = frame.state
         ends: list[State] = []
@@ -105,7 +103,7 @@ class Functions:
         refused: dict[Subject, Told] = {}
         for alternative in alternatives(bound[name]):
             frame.state = before.copy()
-            result = self._run(function, {**bound, name: alternative}, node, frame, traced=traced)
+            result = self._run(function, {**bound, name: alternative}, node, frame)
             if frame.state.alive:
                 ends.append(frame.state)
                 results.append(_telling(result, alternative))
@@ -117,7 +115,7 @@ class Functions:
         exclude(refused, frame)
         return one_of(results)
 
-    def _run(self, function: Function, bound: dict[str, Value], node: Node, frame: Frame, *, traced: bool) -> Value:
+    def _run(self, function: Function, bound: dict[str, Value], node: Node, frame: Frame) -> Value:
         code, closure = function.code, function.closure
         assert isinstance(code, Code)
         assert isinstance(closure, Frame)
@@ -129,7 +127,7 @@ class Functions:
         state, handlers = frame.state, frame.handlers
         machine = frame.fact(EVERY_ARRAY), fewest(frame)
         around = (state.mesh, state.entered, state.default, state.version_guarded, machine, self.machine.at_home)
-        context = (code, closure, tuple(sorted(bound.items())), tuple(crossing.pattern), around, handlers, traced)
+        context = (code, closure, tuple(sorted(bound.items())), tuple(crossing.pattern), around, handlers, frame.traced)
         known = self._summaries.setdefault(context, [])
         summary = next((summary for summary in known if summary.holds(frame)), None)
         if summary is None:
@@ -140,7 +138,7 @@ class Functions:
             self._contexts[code.node] = contexts + 1
             self._running[code.node] = running + 1
             try:
-                summary = self._execute(code, closure, bound, frame, traced=traced)
+                summary = self._execute(code, closure, bound, node, frame)
             finally:
                 self._running[code.node] = running
             known.append(summary)
@@ -154,11 +152,14 @@ class Functions:
             known = self._generators[node] = any(isinstance(one, ast.Yield | ast.YieldFrom) for one in own_nodes(node))
         return known
 
-    def _execute(self, code: Code, closure: Frame, bound: dict[str, Value], frame: Frame, *, traced: bool) -> Summary:
-        around = frame.state
+    def _execute(self, code: Code, closure: Frame, bound: dict[str, Value], node: Node, frame: Frame) -> Summary:
+        around, entry = frame.state, frame.entry
+        if entry is not None and entry.place.node is not node:
+            entry = entry.then(frame.place(node), f"calls {code.name}")
         inner = Frame(
             code.chunk, code, closure, self.machine.names(code.node).local, _inner_state(dict(bound), frame),
-            handlers=frame.handlers, traced=traced, depth=frame.depth + 1, born=_number(self.machine),
+            handlers=frame.handlers, traced=frame.traced, entry=entry,
+            depth=frame.depth + 1, born=_number(self.machine),
         )  # fmt: skip
         result, end = run_body(code, inner, self.machine)
         generator = self._is_generator(code.node)

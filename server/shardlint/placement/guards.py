@@ -39,6 +39,7 @@ from shardlint.placement.names import is_builtin
 from shardlint.placement.objects import set_attribute
 from shardlint.placement.operators import compare, never_none
 from shardlint.placement.telling import has, proof_of_one, told_if, told_of
+from shardlint.placement.tracing import Tracing
 
 _NEVER_RUN = frozenset({"typing.TYPE_CHECKING"})
 _SOUND_TYPES = {"sharding": "jax.sharding.SingleDeviceSharding", "device": "jax.Device"}
@@ -241,7 +242,7 @@ def instance(value: Value, names: Kinds) -> bool | None:
             order = definition.order()
             return True if not names.isdisjoint(order) else None if definition.is_open else False
         case Array(count, traced=traced):
-            if "jax.Array" in names:
+            if "jax.Array" in names or ("jax.core.Tracer" in names and traced is Tracing.SURE):
                 return True
             concrete = count is not None and not traced
             never = _HOST_TYPES | ({"torch.Tensor", "jax.core.Tracer"} if concrete else {"torch.Tensor"})

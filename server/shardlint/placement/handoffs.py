@@ -25,6 +25,7 @@ from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.machine import Arguments, Event, Machine
 from shardlint.placement.table import Consumer
+from shardlint.placement.tracing import Tracing
 from shardlint.syntax.tree import Node
 
 TELLING_NAMES = frozenset({"to_dlpack", "from_dlpack", "toDlpack", "fromDlpack"})
@@ -66,7 +67,7 @@ def call_seen(machine: Machine, function: Value, arguments: Arguments, node: Nod
         full = name if isinstance(function, Symbol) else f"?.{name}"
         place, func = frame.place(node), frame.place(node.func)
         machine.record(
-            Event(place, func, full, "dlpack", None, UNKNOWN, None, arguments, None, frame.handlers, False, False)
+            Event(place, func, full, "dlpack", None, UNKNOWN, None, arguments, None, frame.handlers, False, Tracing.NO)
         )
 
 
@@ -122,8 +123,9 @@ def _record(
                 row=row,
                 handlers=frame.handlers,
                 version_guarded=frame.state.version_guarded,
-                traced=isinstance(choice, Array) and choice.traced,
+                traced=choice.traced if isinstance(choice, Array) else Tracing.NO,
                 mixed=mixed,
+                entry=frame.entry,
             )
         )
     _survive(row, choices, frame)
@@ -140,7 +142,9 @@ def _kind(value: Value, frame: Frame) -> Hashable:
 
 
 def _may_be_refused(value: Value, frame: Frame) -> bool:
-    return not isinstance(value, Array | Host | Foreign) or (isinstance(value, Array) and frame.count(value) != ONE)
+    if isinstance(value, Array):
+        return bool(value.traced) or frame.count(value) != ONE
+    return not isinstance(value, Host | Foreign)
 
 
 def _survive(row: Consumer, choices: tuple[Value, ...], frame: Frame) -> None:

@@ -57,7 +57,7 @@ def _combined(operands: list[Value], node: Node, frame: Frame) -> Value:
     many = next((array for array in arrays if (count := counts[id(array)]) is not None and count != ONE), None)
     unknown = next((array for array in arrays if counts[id(array)] is None), None)
     chosen = many or unknown or arrays[0]
-    traced = frame.traced or any(array.traced for array in arrays)
+    traced = max(frame.traced, *(array.traced for array in arrays))
     count = counts[id(chosen)]
     committed = [counts[id(array)] for array in arrays if array.committed]
     if refused(committed, frame.state.mesh if count == ONE and not traced else count):

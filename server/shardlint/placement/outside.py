@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Callable, Hashable
-from dataclasses import dataclass, field
+from collections.abc import Callable, Hashable, Mapping
+from dataclasses import dataclass, field, replace
 
 from shardlint.placement.definition import Definition
-from shardlint.placement.domain import UNKNOWN, Class, Constant, Function, Instance, Value
+from shardlint.placement.domain import UNKNOWN, Array, Class, Constant, Function, Host, Instance, Transformed, Value
 from shardlint.placement.frame import Code, Frame
 from shardlint.placement.functions import run_body
 from shardlint.placement.lattice import alternatives, joined, one_of
@@ -15,7 +15,19 @@ from shardlint.placement.machine import Machine
 from shardlint.placement.modules import Module
 from shardlint.placement.objects import typical
 from shardlint.placement.state import State
+from shardlint.placement.tracing import Tracing
+from shardlint.placement.transformed import came_in, positional_names, traced_inside
 from shardlint.syntax.scopes import FunctionNode, parameters
+from shardlint.syntax.tree import Place
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function was given to a transformation at this place."""
+
+    how: Transformed
+    place: Place
+
 
 _MOST_RUNS = 3
 _FREE = frozenset({"staticmethod"})
@@ -32,7 +44,7 @@ class Outside:
     main: Module
     defined: list[Function]
     called: set[FunctionNode]
-    traced: set[FunctionNode]
+    traced: Mapping[FunctionNode, list[Entry]]
     matters: frozenset[FunctionNode]
     annotated: Callable[[ast.arg, Hashable, Frame], Value]
     _runs: dict[FunctionNode, int] = field(default_factory=dict[FunctionNode, int])
@@ -87,15 +99,26 @@ class Outside:
         owner = code.owner
         self._runs[code.node] = 0 if owner is None else self._news.get(owner, 0)
         state = State(mesh=around.mesh, mesh_trace=around.mesh_trace, default=around.default)
+        entries = self.traced.get(code.node, [])
         frame = Frame(
-            code.chunk, code, closure, self.machine.names(code.node).local, state, traced=code.node in self.traced
-        )
+            code.chunk, code, closure, self.machine.names(code.node).local, state,
+            traced=min([traced_inside(entry.how.how, Tracing.NO) for entry in entries], default=Tracing.NO),
+            entry=came_in(entries[0].how, entries[0].place) if entries else None,
+        )  # fmt: skip
+        signature = positional_names(function)
         defaults = dict(function.defaults)
         for index, parameter in enumerate(parameters(code.node.args)):
             given = self._own(code, owner, index)
             value = given or self.annotated(parameter, ("parameter", code.node, index), closure)
             default = defaults.get(parameter.arg, UNKNOWN)
-            if value == UNKNOWN and not isinstance(default, Constant):
+            key = index if signature and index < len(signature) else parameter.arg
+            if given is None and all(entry.how.static.has(key, signature) is False for entry in entries) and entries:
+                value = _tracer(
+                    value,
+                    parameter.arg not in defaults and parameter is not code.node.args.vararg,
+                    ("parameter", code.node, index),
+                )
+            elif value == UNKNOWN and not isinstance(default, Constant):
                 value = one_of([default, UNKNOWN])
             state.variables[parameter.arg] = value
         _, end = run_body(code, frame, self.machine)
@@ -124,3 +147,11 @@ class Outside:
                 for definition in owner.order():
                     if definition.keep(one.items):
                         self._news[definition] = self._news.get(definition, 0) + 1
+
+
+def _tracer(value: Value, plain: bool, key: Hashable) -> Value:
+    """A parameter of a function that JAX runs with tracers: what is not annotated is one too, or holds such."""
+    if isinstance(value, Array):
+        return replace(value, traced=Tracing.SURE)
+    arrays = value == UNKNOWN or isinstance(value, Host)
+    return Array(None, key, traced=Tracing.SURE) if arrays and plain else value

@@ -20,6 +20,7 @@ from shardlint.placement.domain import (
     Host,
     Ids,
     Symbol,
+    Transformed,
     Value,
     Version,
 )
@@ -34,7 +35,7 @@ from shardlint.placement.loading import Loading
 from shardlint.placement.machine import Arguments, Event
 from shardlint.placement.modules import Module, Modules
 from shardlint.placement.objects import typical
-from shardlint.placement.outside import Outside
+from shardlint.placement.outside import Entry, Outside
 from shardlint.placement.reach import Reaches
 from shardlint.placement.table import Table
 from shardlint.syntax.scopes import FunctionNode, Names, names_of
@@ -118,7 +119,7 @@ class _Program:
         self._restless: set[tuple[Frame, Hashable]] = set()
         self._defined: list[Function] = []
         self._definitions: dict[tuple[ast.ClassDef | ast.Call, Frame], Definition] = {}
-        self._traced: set[FunctionNode] = set()
+        self._traced: dict[FunctionNode, list[Entry]] = {}
         self._names: dict[FunctionNode, Names] = {}
         self._numbers = count()
 
@@ -147,8 +148,8 @@ class _Program:
     def call(self, function: Value, arguments: Arguments, node: Node, frame: Frame) -> Value:
         return self._calls.call(function, arguments, node, frame)
 
-    def run(self, function: Function, arguments: Arguments, node: Node, frame: Frame, *, traced: bool) -> Value:
-        return self._functions.run(function, arguments, node, frame, traced=traced)
+    def run(self, function: Function, arguments: Arguments, node: Node, frame: Frame) -> Value:
+        return self._functions.run(function, arguments, node, frame)
 
     def definition(self, node: ast.ClassDef | ast.Call, name: str, frame: Frame) -> Definition:
         known = self._definitions.get((node, frame))
@@ -160,9 +161,11 @@ class _Program:
     def define(self, function: Function) -> None:
         self._defined.append(function)
 
-    def traces(self, function: Value) -> None:
+    def traces(self, function: Value, how: Transformed, node: Node, frame: Frame) -> None:
         if isinstance(function, Function) and isinstance(function.code, Code):
-            self._traced.add(function.code.node)
+            known = self._traced.setdefault(function.code.node, [])
+            if all(one.how.how != how.how or one.how.static != how.static for one in known):
+                known.append(Entry(how, frame.place(node)))
 
     def record(self, event: Event) -> None:
         if not self.at_home:

@@ -8,6 +8,7 @@ from typing import Any
 from shardlint.model import Verdict
 from shardlint.placement.domain import Array, Capsule, Constant, Device, DeviceId, Foreign, Host, Sequence, Value
 from shardlint.placement.machine import Event
+from shardlint.placement.tracing import Tracing
 
 
 def verdict(when: Mapping[str, Any], event: Event) -> Verdict:
@@ -29,6 +30,17 @@ def _devices(event: Event, wanted: object) -> Verdict:
     if count.surely_many:
         return Verdict.POSSIBLE if event.mixed else Verdict.YES
     return Verdict.NO if count.surely_one else Verdict.POSSIBLE
+
+
+def _traced(event: Event, wanted: object) -> Verdict:
+    """`traced = true`: what is handed over is a tracer, which JAX has put in an array's place and which holds no data. Unknown where a
+    transformation is at work and whether this value comes of what it traces is not seen.
+    """
+    if wanted is not True or not isinstance(event.value, Array) or event.traced is Tracing.NO:
+        return Verdict.NO
+    if event.traced is Tracing.MAYBE:
+        return Verdict.UNKNOWN
+    return Verdict.POSSIBLE if event.mixed else Verdict.YES
 
 
 def _value(event: Event, wanted: object) -> Verdict:
@@ -96,6 +108,7 @@ def _held_device(value: Value) -> DeviceId | None:
 
 _QUESTIONS: Mapping[str, Callable[[Event, object], Verdict]] = {
     "devices": _devices,
+    "traced": _traced,
     "value": _value,
     "copy": _copy,
     "device": _device,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from shardlint.model import Target
 from shardlint.placement.domain import Array, Capsule, Count, Foreign, Host
@@ -33,15 +34,22 @@ def outcome_words(rule: Rule, event: Event, target: Target) -> str:
     """
     seen = observation_for(rule, observed_name(event), target.versions)
     if seen is not None:
-        return _dated(observed_words(seen, devices=_number(event.count)), seen, target)
+        return _dated(_seen_words(seen, event), seen, target)
     if event.row is not None and event.row.source_says:
         return event.row.source_says
     asked = _ASKED.get(event.protocol, "")
     seen = observation_for(rule, asked, target.versions)
     if seen is None:
         return "fails in a way that was not observed yet"
-    clause = f"asks for its {consumer_words(asked)}, which {observed_words(seen, devices=_number(event.count))}"
+    clause = f"asks for its {consumer_words(asked)}, which {_seen_words(seen, event)}"
     return _dated(clause, seen, target)
+
+
+def _seen_words(seen: Observation, event: Event) -> str:
+    """What one run showed, as it is here: the text of an exception tells which kind of tracer it was, and its shape."""
+    if event.traced and seen.exception is not None:
+        return observed_words(replace(seen, message=None))
+    return observed_words(seen, devices=_number(event.count))
 
 
 def observed_name(event: Event) -> str:
@@ -75,7 +83,7 @@ def message(rule: Rule, event: Event, target: Target) -> str:
 def _doubt(event: Event) -> str:
     """Why a finding is not sure, as a sentence; empty where it is."""
     count = event.count
-    if count is not None and not count.surely_many:
+    if not event.traced and count is not None and not count.surely_many:
         return "This needs more than one device, and how many there are is not known here."
     return "Not every path that leads here does so." if event.mixed else ""
 

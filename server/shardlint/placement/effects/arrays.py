@@ -44,7 +44,7 @@ def create(site: Site) -> Value:
         return placed(Host(), target, site)
     key = site.frame.fresh(site.node)
     if site.frame.traced:
-        return Array(ONE, key, traced=True)
+        return Array(ONE, key, traced=site.frame.traced)
     state = site.frame.state
     if state.mesh is not None:
         return Array(state.mesh, key, trace=site.step(state.mesh_trace, f"{site.short} makes it on that mesh"))
