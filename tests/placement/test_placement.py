@@ -16,7 +16,7 @@ from shardlint.verify.process import Job, run_jobs
 
 HERE = Path(__file__).parent
 EXECUTED = (
-    "classes.md", "flow.md", "functions.md", "guards.md", "imports.md", "protocols.md", "sources.md", "tracers.md",
+    "classes.md", "flow.md", "functions.md", "guards.md", "imports.md", "protocols.md", "sources.md", "tracers.md", "natures.md",
 )  # fmt: skip
 
 

@@ -30,6 +30,7 @@ from shardlint.placement.domain import (
     Value,
     Version,
 )
+from shardlint.placement.dtypes import typed
 from shardlint.placement.effects import EFFECTS
 from shardlint.placement.frame import Frame
 from shardlint.placement.handoffs import call_seen, consumer_of, result_of
@@ -109,7 +110,8 @@ class Calls:
                 self._machine.ask(name)
             frame.may_raise()
             return UNKNOWN
-        made = EFFECTS[effect.name](Site(self._machine, frame, node, name, effect, arguments))
+        site = Site(self._machine, frame, node, name, effect, arguments)
+        made = typed(EFFECTS[effect.name](site), site)
         if isinstance(made, Transformed):
             self._machine.traces(made.function, made, node, frame)
         elif name.startswith("jax.lax."):
@@ -126,7 +128,8 @@ class Calls:
             case Array():
                 full = f"jax.Array.{name}"
                 effect = self._machine.table.effects.get(full, Effect("unknown"))
-                return EFFECTS[effect.name](Site(self._machine, frame, node, full, effect, arguments, owner))
+                site = Site(self._machine, frame, node, full, effect, arguments, owner)
+                return typed(EFFECTS[effect.name](site), site)
             case Method(Array() as array, _) if name in _SETTERS:
                 return combined([array, *arguments.positional], node, frame)
             case Foreign(library):

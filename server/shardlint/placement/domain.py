@@ -10,6 +10,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from shardlint.placement.nature import PLAIN, Nature
 from shardlint.placement.trace import Trace
 from shardlint.placement.tracing import NONE, Chosen, Tracing
 
@@ -155,6 +156,7 @@ class Array:
     trace: Trace | None = field(default=None, compare=False)
     stacked: bool = False
     committed: bool = False
+    nature: Nature = PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -362,7 +364,8 @@ class Partial:
 @dataclass(frozen=True, slots=True)
 class Transformed:
     """The result of `jax.jit`, `jax.pmap`, ...: `how` names the effect; `output` is where results are put and `input` where
-    arguments that are on no device yet are, if told. The `static` parameters get what is given, the others tracers.
+    arguments that are on no device yet are, if told. The `static` parameters get what is given, the others tracers;
+    `donated` ones are given up.
     """
 
     how: str
@@ -370,6 +373,7 @@ class Transformed:
     output: Value | None = None
     input: Value | None = None
     static: Chosen = NONE
+    donated: Chosen = NONE
 
 
 @dataclass(frozen=True, slots=True)

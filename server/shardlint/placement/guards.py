@@ -32,10 +32,12 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.facts import exclude, learn
 from shardlint.placement.frame import Frame
+from shardlint.placement.giving import give_up
 from shardlint.placement.lattice import alternatives, each, one_of
 from shardlint.placement.machine import Machine
 from shardlint.placement.merging import merge
 from shardlint.placement.names import is_builtin
+from shardlint.placement.nature import Gone
 from shardlint.placement.objects import set_attribute
 from shardlint.placement.operators import compare, never_none
 from shardlint.placement.telling import has, proof_of_one, told_if, told_of
@@ -68,6 +70,10 @@ class Guards:
                 self._truth(compare(value, operator, Constant(None), self._machine.target), truth, frame)
             case ast.Call(func=function, args=[subject, kind], keywords=[]) if self._is(function, "isinstance", frame):
                 self._isinstance(subject, kind, truth, frame)
+            case ast.Call(func=ast.Attribute(value=subject, attr="is_deleted"), args=[], keywords=[]) if not truth:
+                value = self._machine.evaluate(subject, frame)
+                self._keep(subject, value, _may_be_there, frame)
+                give_up(subject, Gone.NO, frame)
             case ast.Call(func=function, args=[subject, ast.Constant(value=str(name))], keywords=[]) if self._is(
                 function, "hasattr", frame
             ):
@@ -191,6 +197,10 @@ def _all_told(choices: tuple[Value, ...], truth: bool) -> dict[Subject, Told]:
         if isinstance(choice, Test):
             told.update(choice.true if truth else choice.false)
     return told
+
+
+def _may_be_there(value: Value) -> bool:
+    return not isinstance(value, Array) or value.nature.gone is not Gone.SURE
 
 
 def _is_none(value: Value) -> bool | None:

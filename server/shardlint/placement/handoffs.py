@@ -109,6 +109,7 @@ def _record(
     if any(_may_be_refused(choice, frame) for choice in choices):
         frame.may_raise()
     mixed = len({_kind(choice, frame) for choice in choices}) > 1
+    varied = mixed or len({choice.nature for choice in choices if isinstance(choice, Array)}) > 1
     for choice in choices:
         machine.record(
             Event(
@@ -125,6 +126,7 @@ def _record(
                 version_guarded=frame.state.version_guarded,
                 traced=choice.traced if isinstance(choice, Array) else Tracing.NO,
                 mixed=mixed,
+                varied=varied,
                 entry=frame.entry,
             )
         )

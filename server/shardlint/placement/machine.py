@@ -9,7 +9,7 @@ from typing import Protocol
 
 from shardlint.model import Target
 from shardlint.placement.definition import Definition
-from shardlint.placement.domain import UNKNOWN, Count, Function, Ids, Transformed, Value
+from shardlint.placement.domain import UNKNOWN, Array, Count, Function, Ids, Transformed, Value
 from shardlint.placement.frame import Frame
 from shardlint.placement.modules import Module
 from shardlint.placement.table import Consumer, Table
@@ -50,7 +50,8 @@ class Event:
 
     `node` is the whole expression, `name` the node whose last part names the consumer, `operand` what is handed over. `value`
     is one alternative of the operand's value, `count` its devices with every guard applied. `handlers` are the exception
-    names that enclosing handlers catch, innermost last ("*" catches whatever a test expects). `entry` is how JAX came to run this with tracers.
+    names that enclosing handlers catch, innermost last ("*" catches whatever a test expects). `entry` is how JAX came to run this with tracers;
+    `mixed` tells that other alternatives fare otherwise, `varied` that they differ in dtype or are gone as well.
     """
 
     place: Place
@@ -66,12 +67,16 @@ class Event:
     version_guarded: bool
     traced: Tracing
     mixed: bool = False
+    varied: bool = False
     entry: Trace | None = None
 
     @property
     def trace(self) -> Trace | None:
         """The evidence: where the value comes from, or how JAX came to run this with a tracer."""
-        return self.entry if self.traced is Tracing.SURE else getattr(self.value, "trace", None)
+        if self.traced is Tracing.SURE:
+            return self.entry
+        trace = getattr(self.value, "trace", None)
+        return self.value.nature.trace if trace is None and isinstance(self.value, Array) else trace
 
 
 class Machine(Protocol):

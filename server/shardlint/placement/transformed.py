@@ -20,6 +20,7 @@ from shardlint.placement.domain import (
     Value,
 )
 from shardlint.placement.frame import Code, Frame
+from shardlint.placement.giving import donate
 from shardlint.placement.lattice import each, leaves, map_leaves
 from shardlint.placement.machine import Arguments, Machine, item_of
 from shardlint.placement.operators import combined
@@ -44,6 +45,7 @@ def call_transformed(function: Transformed, arguments: Arguments, node: Node, fr
     frame.traced, frame.entry = traced_inside(function.how, around), entry or came_in(function, frame.place(node))
     result = machine.call(function.function, inside, node, frame)
     frame.traced, frame.entry = around, entry
+    donate(function, positional_names(function.function), arguments, frame)
     first = item_of(arguments.get(0))
     given = list(arguments.values())
     match function.how:

@@ -8,6 +8,7 @@ from dataclasses import replace
 from shardlint.model import Target
 from shardlint.placement.domain import Array, Capsule, Count, Foreign, Host
 from shardlint.placement.machine import Event
+from shardlint.placement.nature import Gone
 from shardlint.records.catalogue import Observation, Rule, observation_for
 from shardlint.records.telling import consumer_words, observed_words, target_words
 
@@ -77,15 +78,21 @@ def message(rule: Rule, event: Event, target: Target) -> str:
         outcome=outcome_words(rule, event, target),
         target=target_words(target),
     )
-    return " ".join(filter(None, (f"{text.rstrip('.')}.", _doubt(event))))
+    return " ".join(filter(None, (f"{text.rstrip('.')}.", _doubt(rule, event))))
 
 
-def _doubt(event: Event) -> str:
+def _doubt(rule: Rule, event: Event) -> str:
     """Why a finding is not sure, as a sentence; empty where it is."""
     count = event.count
-    if not event.traced and count is not None and not count.surely_many:
+    if "devices" in rule.when and count is not None and not count.surely_many:
         return "This needs more than one device, and how many there are is not known here."
-    return "Not every path that leads here does so." if event.mixed else ""
+    if "deleted" in rule.when and isinstance(event.value, Array) and event.value.nature.gone is Gone.MAYBE:
+        return "JAX gives up what is donated only where a result has a use for its memory."
+    mixed = event.varied if rule.when.keys() & _OF_NATURE else event.mixed
+    return "Not every path that leads here does so." if mixed else ""
+
+
+_OF_NATURE = frozenset({"dtype", "key", "deleted"})
 
 
 def status(event: Event) -> str:

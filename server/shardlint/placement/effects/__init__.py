@@ -37,6 +37,7 @@ EFFECTS: Mapping[str, Callable[[Site], Value]] = {
     "from-host": arrays.from_host,
     "same": arrays.same,
     "copy": arrays.copy,
+    "delete": arrays.delete,
     "deep-copy": arrays.deep_copy,
     "import": arrays.import_,
     "one-shard": arrays.one_shard,

@@ -58,3 +58,11 @@ def _not_mapped(axes: Value | None) -> Chosen:
             return UNTOLD_CHOICE
         case _:
             return UNTOLD_CHOICE
+
+
+def donated(site: Site) -> Chosen:
+    """The parameters whose memory the compiled function may use for its results."""
+    given = site.arguments
+    return (
+        UNTOLD_CHOICE if given.open else chosen(given.get(None, "donate_argnums"), given.get(None, "donate_argnames"))
+    )

@@ -20,7 +20,7 @@ from shardlint.placement.domain import (
     Value,
 )
 from shardlint.placement.effects.arrays import alike, like
-from shardlint.placement.effects.choices import untouched
+from shardlint.placement.effects.choices import donated, untouched
 from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import map_leaves, one_of
 from shardlint.placement.machine import Arguments, item_of
@@ -46,7 +46,9 @@ def transform(how: str) -> Callable[[Site], Value]:
             return Partial(Symbol(site.name), (), tuple(site.arguments.keywords.items()))
         none = Constant(None)
         static = untouched(name, site)
-        return Transformed(name, function, None if output == none else output, None if put == none else put, static)
+        return Transformed(
+            name, function, None if output == none else output, None if put == none else put, static, donated(site)
+        )
 
     return apply
 
