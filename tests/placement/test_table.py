@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from shardlint.placement.effects import EFFECTS, TRACING
+from shardlint.placement.effects import EFFECTS
 from shardlint.placement.table import Effect, load
 
 TABLE = load()
@@ -13,7 +13,6 @@ def test_every_effect_has_a_meaning_and_every_meaning_a_use() -> None:
     rows = [*TABLE.effects.values(), *(effect for _, effect in TABLE.namespaces)]
     earlier = [row.earlier[1] for row in rows if row.earlier is not None]
     assert {row.name for row in (*rows, *earlier)} == set(EFFECTS)
-    assert set(EFFECTS) >= TRACING
 
 
 def test_a_name_with_a_time_of_its_own_is_no_alias() -> None:

@@ -32,7 +32,8 @@ from shardlint.placement.domain import (
     Value,
     Version,
 )
-from shardlint.placement.effects import EFFECTS, TRACING
+from shardlint.placement.dtypes import typed
+from shardlint.placement.effects import EFFECTS
 from shardlint.placement.external import called
 from shardlint.placement.frame import Frame
 from shardlint.placement.handoffs import call_seen, consumer_of, result_of
@@ -79,7 +80,7 @@ class Calls:
             case Method(owner, name):
                 return self._method(owner, name, arguments, node, frame)
             case Function():
-                return self._machine.run(function, arguments, node, frame, traced=frame.traced)
+                return self._machine.run(function, arguments, node, frame)
             case Partial(inner, bound, keywords):
                 merged = Arguments(
                     (*bound, *arguments.positional),
@@ -116,10 +117,14 @@ class Calls:
                 frame.may_raise()
                 return self._machine.claiming.external(name, node, frame)
             return called(Symbol(name), arguments, node, frame, self._machine)
-        if effect.name in TRACING or name.startswith("jax.lax."):
+        site = Site(self._machine, frame, node, name, effect, arguments)
+        made = typed(EFFECTS[effect.name](site), site)
+        if isinstance(made, Transformed):
+            self._machine.traces(made.function, made, node, frame)
+        elif name.startswith("jax.lax."):
             for value in arguments.values():
-                self._machine.traces(value)
-        return EFFECTS[effect.name](Site(self._machine, frame, node, name, effect, arguments))
+                self._machine.traces(value, Transformed("body", value), node, frame)
+        return made
 
     def _method(self, owner: Value, name: str, arguments: Arguments, node: Node, frame: Frame) -> Value:
         if name == "__dlpack__":
@@ -130,7 +135,8 @@ class Calls:
             case Array():
                 full = f"jax.Array.{name}"
                 effect = self._machine.table.effects.get(full, Effect("unknown"))
-                return EFFECTS[effect.name](Site(self._machine, frame, node, full, effect, arguments, owner))
+                site = Site(self._machine, frame, node, full, effect, arguments, owner)
+                return typed(EFFECTS[effect.name](site), site)
             case Method(Array() as array, _) if name in _SETTERS:
                 return combined([array, *arguments.positional], node, frame)
             case Foreign(library):

@@ -222,7 +222,7 @@ class _Belief:
         match value:
             case Unknown() | Method() | Symbol():
                 return self._new()
-            case Array(traced=True):
+            case Array() if value.traced:
                 return value
             case Array():
                 return None if count is None else self._narrowed(value, count)

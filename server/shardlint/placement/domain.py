@@ -10,7 +10,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
+from shardlint.placement.nature import PLAIN, Nature
 from shardlint.placement.trace import Trace
+from shardlint.placement.tracing import NONE, Chosen, Tracing
 
 if TYPE_CHECKING:
     from shardlint.placement.definition import Definition
@@ -152,7 +154,7 @@ class DeviceId:
 @dataclass(frozen=True, slots=True)
 class Array:
     """A `jax.Array`. `count` is None where nothing is known of its devices. `key` is the value's identity for guards:
-    every name that holds this very array shares it. `traced` arrays are tracers and have no devices yet.
+    every name that holds this very array shares it. One that is `traced` is or may be a tracer, which has no devices yet.
     `stacked` arrays are laid out by an old `pmap`, one slice on each device: what is computed from them is not.
     `committed` ones were surely put where they are, and JAX refuses to compute with them and what was put elsewhere.
     """
@@ -160,10 +162,11 @@ class Array:
     count: Count | None
     key: Hashable
     device: DeviceId | None = None
-    traced: bool = False
+    traced: Tracing = Tracing.NO
     trace: Trace | None = field(default=None, compare=False)
     stacked: bool = False
     committed: bool = False
+    nature: Nature = PLAIN
 
 
 @dataclass(frozen=True, slots=True)
@@ -371,13 +374,16 @@ class Partial:
 @dataclass(frozen=True, slots=True)
 class Transformed:
     """The result of `jax.jit`, `jax.pmap`, ...: `how` names the effect; `output` is where results are put and `input` where
-    arguments that are on no device yet are, if told.
+    arguments that are on no device yet are, if told. The `static` parameters get what is given, the others tracers;
+    `donated` ones are given up.
     """
 
     how: str
     function: Value
     output: Value | None = None
     input: Value | None = None
+    static: Chosen = NONE
+    donated: Chosen = NONE
 
 
 @dataclass(frozen=True, slots=True)

@@ -182,7 +182,7 @@ class Executor:
         definition.derive(tuple(self._machine.evaluate(_origin(base), frame) for base in node.bases))
         state = replace(frame.state.copy(), variables={})
         body = Frame(
-            frame.chunk, None, frame, frozenset(), state, handlers=frame.handlers, traced=frame.traced,
+            frame.chunk, None, frame, frozenset(), state, handlers=frame.handlers, traced=frame.traced, entry=frame.entry,
             depth=frame.depth, reads=frame.reads, born=frame.born, definition=definition,
         )  # fmt: skip
         self.execute(node.body, body)

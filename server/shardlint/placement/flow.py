@@ -241,7 +241,7 @@ def _caught(handler: ast.excepthandler, frame: Frame, machine: Machine) -> list[
 
 
 def manage(node: ast.With | ast.AsyncWith, frame: Frame, machine: Machine) -> None:
-    before = frame.state.copy()
+    before, traced = frame.state.copy(), frame.traced
     swallowed: list[frozenset[str]] = []
     for item in node.items:
         value = machine.evaluate(item.context_expr, frame)
@@ -262,7 +262,7 @@ def manage(node: ast.With | ast.AsyncWith, frame: Frame, machine: Machine) -> No
         if frame.state.alive:
             left(value, item.context_expr, frame, machine)
     frame.state.mesh, frame.state.mesh_trace = before.mesh, before.mesh_trace
-    frame.state.entered, frame.state.default = before.entered, before.default
+    frame.state.entered, frame.state.default, frame.traced = before.entered, before.default, traced
 
 
 def _manager(item: ast.withitem) -> str:

@@ -9,6 +9,8 @@ from shardlint.placement.definition import Definition
 from shardlint.placement.domain import Array, Count, Told, Value
 from shardlint.placement.merging import informed, merge
 from shardlint.placement.state import EVERY_ARRAY, State
+from shardlint.placement.trace import Trace
+from shardlint.placement.tracing import Tracing
 from shardlint.syntax.scopes import FunctionNode
 from shardlint.syntax.tree import Chunk, Node, Place
 
@@ -65,7 +67,7 @@ class Frame:
     `turn` tells at which items, from 1, loops are that are run item by item, outermost first.
     `raises` tells that the run may end in an exception; containers with ids from `born` on were made by it. The frame of a class
     body has the `definition` that the body makes; `definitions` are the classes that were made here, and `caller` is the call that
-    this is the run of, if the program has one.
+    this is the run of, if the program has one. Where JAX runs this with tracers, `entry` is how it came to.
     """
 
     chunk: Chunk
@@ -76,7 +78,8 @@ class Frame:
     globals: frozenset[str] = frozenset()
     nonlocals: frozenset[str] = frozenset()
     handlers: tuple[frozenset[str], ...] = ()
-    traced: bool = False
+    traced: Tracing = Tracing.NO
+    entry: Trace | None = None
     depth: int = 0
     returns: list[tuple[Value, State]] = field(default_factory=list[tuple[Value, State]])
     yields: list[Value] = field(default_factory=list[Value])

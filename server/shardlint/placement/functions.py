@@ -104,7 +104,7 @@ class Functions:
         """Drop all summaries, as something that they took for granted has changed."""
         self._summaries.clear()
 
-    def run(self, function: Function, arguments: Arguments, node: Node, frame: Frame, *, traced: bool) -> Value:
+    def run(self, function: Function, arguments: Arguments, node: Node, frame: Frame) -> Value:
         """The result of calling `function` from `node`; unknown when the call is too deep, recursive, or one kind too many."""
         code = function.code
         if not isinstance(code, Code):
@@ -114,14 +114,12 @@ class Functions:
         bound = self.machine.claiming.passed(code, bound, node, frame)
         several = [name for name, value in bound.items() if isinstance(value, OneOf)]
         if len(several) == 1 and _worth_splitting(bound[several[0]]):
-            result = self._run_split(function, bound, several[0], node, frame, traced=traced)
+            result = self._run_split(function, bound, several[0], node, frame)
         else:
-            result = self._run(function, bound, node, frame, traced=traced)
+            result = self._run(function, bound, node, frame)
         return self.machine.claiming.result(function, result, node, frame)
 
-    def _run_split(
-        self, function: Function, bound: dict[str, Value], name: str, node: Node, frame: Frame, *, traced: bool
-    ) -> Value:
+    def _run_split(self, function: Function, bound: dict[str, Value], name: str, node: Node, frame: Frame) -> Value:
         """One run for each alternative of an argument: a function that refuses some of them, or tells them apart, is understood."""
         before = frame.state
         ends: list[State] = []
@@ -129,7 +127,7 @@ class Functions:
         refused: dict[Subject, Told] = {}
         for alternative in alternatives(bound[name]):
             frame.state = before.copy()
-            result = self._run(function, {**bound, name: alternative}, node, frame, traced=traced)
+            result = self._run(function, {**bound, name: alternative}, node, frame)
             if frame.state.alive:
                 ends.append(frame.state)
                 results.append(_telling(result, alternative))
@@ -141,7 +139,7 @@ class Functions:
         exclude(refused, frame)
         return one_of(results)
 
-    def _run(self, function: Function, bound: dict[str, Value], node: Node, frame: Frame, *, traced: bool) -> Value:
+    def _run(self, function: Function, bound: dict[str, Value], node: Node, frame: Frame) -> Value:
         code, closure = function.code, function.closure
         assert isinstance(code, Code)
         assert isinstance(closure, Frame)
@@ -156,7 +154,7 @@ class Functions:
         state, handlers = frame.state, frame.handlers
         machine = frame.fact(EVERY_ARRAY), fewest(frame)
         around = (state.mesh, state.entered, state.default, state.version_guarded, machine, self.machine.at_home)
-        context = (code, closure, tuple(sorted(bound.items())), tuple(crossing.pattern), around, handlers, traced)
+        context = (code, closure, tuple(sorted(bound.items())), tuple(crossing.pattern), around, handlers, frame.traced)
         known = self._summaries.setdefault(context, [])
         summary = next((summary for summary in known if summary.holds(frame)), None)
         if summary is None:
@@ -170,7 +168,7 @@ class Functions:
             self._running[code.node] = running + 1
             try:
                 with self.machine.noting(journal):
-                    summary = self._execute(code, closure, bound, node, frame, traced=traced)
+                    summary = self._execute(code, closure, bound, node, frame)
             finally:
                 self._running[code.node] = running
             if running:
@@ -188,6 +186,8 @@ class Functions:
             return rebased(trace, summary.entered, now)
 
         self.machine.journal.add(summary.journal, evidence)
+        if any(event.entry is not None for event in summary.journal.events.values()):
+            self.machine.journal.lasting = False  # how JAX came there is told as it first did
 
     def _nature(self, node: FunctionNode) -> Nature:
         known = self._natures.get(node)
@@ -196,14 +196,14 @@ class Functions:
             known = self._natures[node] = Nature(not kinds.isdisjoint(_YIELDS), not kinds.isdisjoint(_FUNCTIONS))
         return known
 
-    def _execute(
-        self, code: Code, closure: Frame, bound: dict[str, Value], node: Node, frame: Frame, *, traced: bool
-    ) -> Summary:
-        around = frame.state
+    def _execute(self, code: Code, closure: Frame, bound: dict[str, Value], node: Node, frame: Frame) -> Summary:
+        around, entry = frame.state, frame.entry
+        if entry is not None and entry.place.node is not node:
+            entry = entry.then(frame.place(node), f"calls {code.name}")
         inner = Frame(
             code.chunk, code, closure, self.machine.names(code.node).local, _inner_state(dict(bound), frame),
-            handlers=frame.handlers, traced=traced, depth=frame.depth + 1, born=_number(self.machine),
-            caller=frame.place(node),
+            handlers=frame.handlers, traced=frame.traced, entry=entry,
+            depth=frame.depth + 1, born=_number(self.machine), caller=frame.place(node),
         )  # fmt: skip
         result, end = run_body(code, inner, self.machine)
         generator = self._nature(code.node).is_generator

@@ -34,14 +34,17 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.facts import exclude, learn
 from shardlint.placement.frame import Frame
+from shardlint.placement.giving import give_up
 from shardlint.placement.lattice import alternatives, each, one_of
 from shardlint.placement.machine import Machine
 from shardlint.placement.merging import merge
 from shardlint.placement.names import is_builtin
+from shardlint.placement.nature import Gone
 from shardlint.placement.objects import set_attribute
 from shardlint.placement.operators import compare, never_none
 from shardlint.placement.sizes import on_one, proven_one
 from shardlint.placement.telling import has, proof_of_one, told_if, told_of
+from shardlint.placement.tracing import Tracing
 
 _NEVER_RUN = frozenset({"typing.TYPE_CHECKING"})
 _SHARDINGS = frozenset({"jax.sharding.NamedSharding", "jax.sharding.SingleDeviceSharding"})
@@ -71,6 +74,10 @@ class Guards:
                 self._truth(compare(value, operator, Constant(None), self._machine.target), truth, frame)
             case ast.Call(func=function, args=[subject, kind], keywords=[]) if self._is(function, "isinstance", frame):
                 self._isinstance(subject, kind, truth, frame)
+            case ast.Call(func=ast.Attribute(value=subject, attr="is_deleted"), args=[], keywords=[]) if not truth:
+                value = self._machine.evaluate(subject, frame)
+                self._keep(subject, value, _may_be_there, frame)
+                give_up(subject, Gone.NO, frame)
             case ast.Call(func=function, args=[subject, ast.Constant(value=str(name))], keywords=[]) if self._is(
                 function, "hasattr", frame
             ):
@@ -208,6 +215,10 @@ def _all_told(choices: tuple[Value, ...], truth: bool) -> dict[Subject, Told]:
     return told
 
 
+def _may_be_there(value: Value) -> bool:
+    return not isinstance(value, Array) or value.nature.gone is not Gone.SURE
+
+
 def _is_none(value: Value) -> bool | None:
     if isinstance(value, Constant):
         return value.value is None
@@ -266,7 +277,7 @@ def instance(value: Value, names: Kinds) -> bool | None:
             order = definition.order()
             return True if not names.isdisjoint(order) else None if definition.is_open else False
         case Array(count, traced=traced):
-            if "jax.Array" in names:
+            if "jax.Array" in names or ("jax.core.Tracer" in names and traced is Tracing.SURE):
                 return True
             concrete = count is not None and not traced
             never = _HOST_TYPES | ({"torch.Tensor", "jax.core.Tracer"} if concrete else {"torch.Tensor"})

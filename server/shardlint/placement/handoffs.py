@@ -26,6 +26,7 @@ from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.machine import Arguments, Event, Machine
 from shardlint.placement.table import Consumer
+from shardlint.placement.tracing import Tracing
 from shardlint.syntax.tree import Node
 
 TELLING_NAMES = frozenset({"to_dlpack", "from_dlpack", "toDlpack", "fromDlpack"})
@@ -69,7 +70,7 @@ def call_seen(machine: Machine, function: Value, arguments: Arguments, node: Nod
         full = name if isinstance(function, Symbol) else f"?.{name}"
         place, func = frame.place(node), frame.place(node.func)
         machine.record(
-            Event(place, func, full, "dlpack", None, UNKNOWN, None, arguments, None, frame.handlers, False, False)
+            Event(place, func, full, "dlpack", None, UNKNOWN, None, arguments, None, frame.handlers, False, Tracing.NO)
         )
 
 
@@ -113,6 +114,7 @@ def _record(
     if row.gives == "jax" or not _ASKING_WORDS.isdisjoint(arguments.keywords):
         ask_about(value, machine)
     mixed = len({_kind(choice, frame) for choice in choices}) > 1
+    varied = mixed or len({choice.nature for choice in choices if isinstance(choice, Array)}) > 1
     for choice in choices:
         machine.record(
             Event(
@@ -127,8 +129,10 @@ def _record(
                 row=row,
                 handlers=frame.handlers,
                 version_guarded=frame.state.version_guarded,
-                traced=isinstance(choice, Array) and choice.traced,
+                traced=choice.traced if isinstance(choice, Array) else Tracing.NO,
                 mixed=mixed,
+                varied=varied,
+                entry=frame.entry,
             )
         )
     _survive(row, choices, frame)
@@ -145,7 +149,9 @@ def _kind(value: Value, frame: Frame) -> Hashable:
 
 
 def _may_be_refused(value: Value, frame: Frame) -> bool:
-    return not isinstance(value, Array | Host | Foreign) or (isinstance(value, Array) and frame.count(value) != ONE)
+    if isinstance(value, Array):
+        return bool(value.traced) or frame.count(value) != ONE
+    return not isinstance(value, Host | Foreign)
 
 
 def _survive(row: Consumer, choices: tuple[Value, ...], frame: Frame) -> None:

@@ -22,6 +22,7 @@ from shardlint.placement.domain import (
     Value,
     Version,
 )
+from shardlint.placement.dtypes import kept
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, each, held, one_of
 from shardlint.syntax.tree import Node
@@ -37,7 +38,7 @@ def element(values: Value, node: Node, frame: Frame) -> Value:
             case Array(count=count):
                 # Rows of a sharded array are on one device, rows of a replicated one on all: a multi-device array says nothing.
                 row = ONE if frame.count(value) == ONE and count is not None else None
-                return Array(row, frame.fresh(node), None, value.traced, value.trace)
+                return Array(row, frame.fresh(node), None, value.traced, value.trace, nature=kept(value))
             case Sequence(items):
                 return one_of(items)
             case Elements(item):

@@ -2,22 +2,42 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping
+from collections.abc import Callable, Hashable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 
 from shardlint.placement.definition import Definition
-from shardlint.placement.domain import Array, Capsule, Devices, Fact, Function, Mesh, Sharding, Value
+from shardlint.placement.domain import Array, Capsule, Devices, Fact, Function, Mesh, Sharding, Transformed, Value
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import leaves, map_leaves
 from shardlint.placement.machine import Event
 from shardlint.placement.trace import Trace
 from shardlint.syntax.scopes import FunctionNode
-from shardlint.syntax.tree import Chunk
+from shardlint.syntax.tree import Chunk, Place
 
 _WITH_EVIDENCE = (Array, Capsule, Devices, Mesh, Sharding, Fact)
 
 Items = tuple[tuple[str, Value], ...]
 """Attributes of an object."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """A function was given to a transformation at this place."""
+
+    how: Transformed
+    place: Place
+
+
+Entries = dict[FunctionNode, list[Entry]]
+
+
+def add_entries(entries: Entries, more: Mapping[FunctionNode, Sequence[Entry]]) -> None:
+    """Add those that say something else."""
+    for node, found in more.items():
+        known = entries.setdefault(node, [])
+        for entry in found:
+            if all(one.how.how != entry.how.how or one.how.static != entry.how.static for one in known):
+                known.append(entry)
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,7 +61,7 @@ class Journal:
     events: dict[Hashable, Event] = field(default_factory=dict[Hashable, Event])
     asked: set[str] = field(default_factory=set[str])
     called: set[FunctionNode] = field(default_factory=set[FunctionNode])
-    traced: set[FunctionNode] = field(default_factory=set[FunctionNode])
+    traced: Entries = field(default_factory=dict["FunctionNode", "list[Entry]"])
     contexts: set[tuple[FunctionNode, Hashable]] = field(default_factory=set[tuple[FunctionNode, Hashable]])
     defined: list[Function] = field(default_factory=list[Function])
     kept: list[tuple[Definition, Items]] = field(default_factory=list[tuple[Definition, Items]])
@@ -58,7 +78,7 @@ class Journal:
             self.events.setdefault(key, event if evidence is None else _with_evidence(event, evidence))
         self.asked |= other.asked
         self.called |= other.called
-        self.traced |= other.traced
+        add_entries(self.traced, other.traced)
         self.contexts |= other.contexts
         self.defined += other.defined
         for definition, items in other.kept:

@@ -10,11 +10,12 @@ from typing import TYPE_CHECKING, Protocol
 
 from shardlint.model import Target
 from shardlint.placement.definition import Definition
-from shardlint.placement.domain import UNKNOWN, Count, Function, Ids, Value
+from shardlint.placement.domain import UNKNOWN, Array, Count, Function, Ids, Transformed, Value
 from shardlint.placement.frame import Code, Frame
 from shardlint.placement.modules import Module
 from shardlint.placement.table import Consumer, Table
 from shardlint.placement.trace import Trace
+from shardlint.placement.tracing import Tracing
 from shardlint.syntax.scopes import FunctionNode, Names
 from shardlint.syntax.tree import Node, Place
 
@@ -54,7 +55,8 @@ class Event:
 
     `node` is the whole expression, `name` the node whose last part names the consumer, `operand` what is handed over. `value`
     is one alternative of the operand's value, `count` its devices with every guard applied. `handlers` are the exception
-    names that enclosing handlers catch, innermost last ("*" catches whatever a test expects).
+    names that enclosing handlers catch, innermost last ("*" catches whatever a test expects). `entry` is how JAX came to run this with tracers;
+    `mixed` tells that other alternatives fare otherwise, `varied` that they differ in dtype or are gone as well.
     """
 
     place: Place
@@ -68,12 +70,18 @@ class Event:
     row: Consumer | None
     handlers: tuple[frozenset[str], ...]
     version_guarded: bool
-    traced: bool
+    traced: Tracing
     mixed: bool = False
+    varied: bool = False
+    entry: Trace | None = None
 
     @property
     def trace(self) -> Trace | None:
-        return getattr(self.value, "trace", None)
+        """The evidence: where the value comes from, or how JAX came to run this with a tracer."""
+        if self.traced is Tracing.SURE:
+            return self.entry
+        trace = getattr(self.value, "trace", None)
+        return self.value.nature.trace if trace is None and isinstance(self.value, Array) else trace
 
 
 class Machine(Protocol):
@@ -111,7 +119,7 @@ class Machine(Protocol):
         """The result of calling a value."""
         ...
 
-    def run(self, function: Function, arguments: Arguments, node: Node, frame: Frame, *, traced: bool) -> Value:
+    def run(self, function: Function, arguments: Arguments, node: Node, frame: Frame) -> Value:
         """The result of calling a function of the program."""
         ...
 
@@ -123,7 +131,7 @@ class Machine(Protocol):
         """Note that the program has made this function."""
         ...
 
-    def traces(self, function: Value) -> None:
+    def traces(self, function: Value, how: Transformed, node: Node, frame: Frame) -> None:
         """Note that JAX will call this function with tracers."""
         ...
 

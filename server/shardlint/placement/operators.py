@@ -25,8 +25,10 @@ from shardlint.placement.domain import (
     Unknown,
     Value,
 )
+from shardlint.placement.dtypes import common, with_nature
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, each, held, one_of
+from shardlint.placement.nature import PLAIN
 from shardlint.placement.telling import fact_test, negation, told_if_there
 from shardlint.placement.versions import compare_versions, is_version, ordered
 from shardlint.syntax.tree import Node
@@ -59,7 +61,7 @@ def _combined(operands: list[Value], node: Node, frame: Frame) -> Value:
     many = next((array for array in arrays if (count := counts[id(array)]) is not None and count != ONE), None)
     unknown = next((array for array in arrays if counts[id(array)] is None), None)
     chosen = many or unknown or arrays[0]
-    traced = frame.traced or any(array.traced for array in arrays)
+    traced = max(frame.traced, *(array.traced for array in arrays))
     count = counts[id(chosen)]
     committed = [counts[id(array)] for array in arrays if array.committed]
     if refused(committed, frame.state.mesh if count == ONE and not traced else count):
@@ -89,7 +91,8 @@ def binary(left: Value, operator: ast.operator, right: Value, node: ast.expr, fr
     """`left operator right`."""
     pair = (*alternatives(left), *alternatives(right))
     if any(isinstance(value, Array) for value in pair):
-        return combined([left, right], node, frame)
+        plain = all(isinstance(value, Array) or _is_scalar(value) for value in pair)
+        return with_nature(combined([left, right], node, frame), common([left, right]) if plain else PLAIN)
     for library in pair:
         if isinstance(library, Foreign):
             return Foreign(library.library)
@@ -114,6 +117,11 @@ def binary(left: Value, operator: ast.operator, right: Value, node: ast.expr, fr
             return Host()
         case _:
             return UNKNOWN
+
+
+def _is_scalar(value: Value) -> bool:
+    """Whether it is a number of Python's own, which takes the dtype of an array of floats."""
+    return isinstance(value, Constant) and isinstance(value.value, int | float)
 
 
 def _repeated(value: Sequence | Elements, times: int) -> Value:

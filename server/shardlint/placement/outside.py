@@ -3,20 +3,23 @@
 from __future__ import annotations
 
 import ast
-from dataclasses import dataclass, field
+from collections.abc import Hashable
+from dataclasses import dataclass, field, replace
 
 from shardlint.placement.annotations import annotated
 from shardlint.placement.definition import Definition
-from shardlint.placement.domain import UNKNOWN, Class, Function, Instance, Value
+from shardlint.placement.domain import UNKNOWN, Array, Class, Function, Host, Instance, Unknown, Value
 from shardlint.placement.facts import fewest
 from shardlint.placement.frame import Code, Frame
 from shardlint.placement.functions import Functions, run_body
-from shardlint.placement.journal import Journal
+from shardlint.placement.journal import Entries, Journal, add_entries
 from shardlint.placement.lattice import alternatives, joined
 from shardlint.placement.machine import Machine
 from shardlint.placement.modules import Module
 from shardlint.placement.objects import typical
 from shardlint.placement.state import State
+from shardlint.placement.tracing import Tracing
+from shardlint.placement.transformed import came_in, positional_names, traced_inside
 from shardlint.syntax.scopes import FunctionNode, parameters
 from shardlint.syntax.tree import Chunk
 
@@ -51,7 +54,7 @@ class Outside:
     modules: frozenset[str]
     defined: list[Function]
     functions: Functions
-    traced: set[FunctionNode]
+    traced: Entries
     matters: frozenset[FunctionNode]
     news: dict[Definition, int]
     before: Units
@@ -110,7 +113,8 @@ class Outside:
         self._runs[code.node] = 0 if code.owner is None else self.news.get(code.owner, 0)
         around = closure.state
         facts = closure.module.state.facts
-        conditions = (code, code.node in self.traced, around.mesh, around.default, fewest(closure), dict(facts))
+        entries = tuple((one.how, one.place.node) for one in self.traced.get(code.node, ()))
+        conditions = (code, entries, around.mesh, around.default, fewest(closure), dict(facts))
         place = code.node, closure, number
         unit = self.before.get(place)
         if unit is not None and unit.conditions == conditions and unit.journal.holds(self.chunks, self.modules):
@@ -127,7 +131,7 @@ class Outside:
             if function not in self.defined:
                 self.defined.append(function)
         self.functions.called |= journal.called
-        self.traced |= journal.traced
+        add_entries(self.traced, journal.traced)
         for node, mark in journal.contexts:
             self.functions.contexts.setdefault(node, set()).add(mark)
         for definition, items in journal.kept:
@@ -137,14 +141,22 @@ class Outside:
         around = closure.state
         owner = code.owner
         state = State(mesh=around.mesh, mesh_trace=around.mesh_trace, default=around.default)
+        entries = self.traced.get(code.node, [])
         frame = Frame(
-            code.chunk, code, closure, self.machine.names(code.node).local, state, traced=code.node in self.traced
-        )
+            code.chunk, code, closure, self.machine.names(code.node).local, state,
+            traced=min([traced_inside(entry.how.how, Tracing.NO) for entry in entries], default=Tracing.NO),
+            entry=came_in(entries[0].how, entries[0].place) if entries else None,
+        )  # fmt: skip
+        signature = positional_names(function)
         defaults = dict(function.defaults)
         for index, parameter in enumerate(parameters(code.node.args)):
             key, default = ("parameter", code.node, index), defaults.get(parameter.arg)
             own = self._own(code, owner, index)
             value = own or annotated(parameter, default, key, code, closure, self.machine)
+            name = index if signature and index < len(signature) else parameter.arg
+            if own is None and entries and all(one.how.static.has(name, signature) is False for one in entries):
+                plain = default is None and parameter is not code.node.args.vararg
+                value = _tracer(value, plain, key)
             state.variables[parameter.arg] = self.machine.claiming.given(parameter, value, frame)
         _, end = run_body(code, frame, self.machine)
         frame.state = frame.state if end is None else end
@@ -173,3 +185,11 @@ class Outside:
         for one in alternatives(held):
             if isinstance(one, Instance):
                 self.machine.keep(owner, one.items)
+
+
+def _tracer(value: Value, plain: bool, key: Hashable) -> Value:
+    """A parameter of a function that JAX runs with tracers: what is not annotated is one too, or holds such."""
+    if isinstance(value, Array):
+        return replace(value, traced=Tracing.SURE)
+    arrays = isinstance(value, Unknown | Host)
+    return Array(None, key, traced=Tracing.SURE) if arrays and plain else value

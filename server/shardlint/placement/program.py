@@ -18,6 +18,7 @@ from shardlint.placement.domain import (
     Function,
     Ids,
     Symbol,
+    Transformed,
     Value,
     Version,
 )
@@ -27,7 +28,7 @@ from shardlint.placement.frame import Code, Frame
 from shardlint.placement.functions import CROWDED, Functions
 from shardlint.placement.guards import Guards
 from shardlint.placement.handoffs import TELLING_NAMES
-from shardlint.placement.journal import Items, Journal
+from shardlint.placement.journal import Entries, Entry, Items, Journal, add_entries
 from shardlint.placement.lattice import each
 from shardlint.placement.loading import Loading
 from shardlint.placement.machine import Arguments, Event
@@ -162,7 +163,7 @@ class _Program:
         self._restless: set[tuple[Frame, Hashable]] = set()
         self._defined: list[Function] = []
         self._definitions: dict[tuple[ast.ClassDef | ast.Call, Frame], Definition] = {}
-        self._traced: set[FunctionNode] = set()
+        self._traced: Entries = {}
         self._names: dict[FunctionNode, Names] = {}
         self._numbers = count()
         self._units: Units = {}
@@ -274,8 +275,8 @@ class _Program:
     def call(self, function: Value, arguments: Arguments, node: Node, frame: Frame) -> Value:
         return self._calls.call(function, arguments, node, frame)
 
-    def run(self, function: Function, arguments: Arguments, node: Node, frame: Frame, *, traced: bool) -> Value:
-        return self._functions.run(function, arguments, node, frame, traced=traced)
+    def run(self, function: Function, arguments: Arguments, node: Node, frame: Frame) -> Value:
+        return self._functions.run(function, arguments, node, frame)
 
     def definition(self, node: ast.ClassDef | ast.Call, name: str, frame: Frame) -> Definition:
         known = self._definitions.get((node, frame))
@@ -289,10 +290,10 @@ class _Program:
         self._defined.append(function)
         self.journal.defined.append(function)
 
-    def traces(self, function: Value) -> None:
+    def traces(self, function: Value, how: Transformed, node: Node, frame: Frame) -> None:
         if isinstance(function, Function) and isinstance(function.code, Code):
-            self._traced.add(function.code.node)
-            self.journal.traced.add(function.code.node)
+            for entries in (self._traced, self.journal.traced):
+                add_entries(entries, {function.code.node: [Entry(how, frame.place(node))]})
 
     def record(self, event: Event) -> None:
         if not self.at_home:

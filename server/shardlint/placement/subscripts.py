@@ -26,6 +26,7 @@ from shardlint.placement.domain import (
     Value,
     Version,
 )
+from shardlint.placement.dtypes import kept, with_nature
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import held, one_of
 from shardlint.placement.operators import combined
@@ -36,7 +37,11 @@ def subscript(owner: Value, index: Value, node: ast.Subscript, frame: Frame) -> 
     """One alternative of `owner[index]`."""
     match owner:
         case Array():
-            return owner if index in (Constant(...), Slice(None, None, None)) else combined([owner], node, frame)
+            return (
+                owner
+                if index in (Constant(...), Slice(None, None, None))
+                else with_nature(combined([owner], node, frame), kept(owner))
+            )
         case Sequence(items):
             return _item(items, index)
         case Instance(definition) if definition.shape == "tuple":

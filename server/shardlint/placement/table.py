@@ -37,6 +37,17 @@ class Effect:
 
 
 @dataclass(frozen=True, slots=True)
+class Dtype:
+    """Which dtype an array has that a function makes: the one given as the argument at a position, or else the one that it `gives`, or
+    `keeps` of what it is given.
+    """
+
+    argument: int | None = None
+    gives: str | None = None
+    keeps: bool = False
+
+
+@dataclass(frozen=True, slots=True)
 class Consumer:
     """A hand-off: see handoffs.toml. `raises` are the exceptions with which it refuses an array on several devices."""
 
@@ -80,6 +91,7 @@ class Table:
     classes: Mapping[str, Class]
     consumers: Mapping[str, Consumer]
     timeline: Mapping[str, Existence]
+    dtypes: Mapping[str, Dtype]
     given_on: frozenset[str] = frozenset()
 
     def canonical(self, name: str) -> str:
@@ -221,6 +233,11 @@ def load() -> Table:
         attributes={name: row["reads"] for row in api["attribute"] for name in row["names"]},
         classes={name: Class(row["is"], row.get("library", "")) for row in api["class"] for name in row["names"]},
         consumers=consumers,
+        dtypes={
+            name: Dtype(row.get("argument"), row.get("gives"), row.get("keeps", False))
+            for row in api["dtype"]
+            for name in row["names"]
+        },
         timeline={name: Existence(row.get("added"), row.get("removed")) for name, row in api["timeline"].items()},
     )
 

@@ -44,6 +44,7 @@ from shardlint.placement.domain import (
 from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.merging import joined_facts, with_facts
 from shardlint.placement.state import IMPOSSIBLE
+from shardlint.placement.tracing import Tracing
 
 
 def fact_test(fact: Fact, operator: ast.cmpop, other: Value) -> Test | None:
@@ -75,8 +76,10 @@ def has(owner: Value, name: str, count: Count | None) -> Value:
     match owner:
         case Array() if name == "__cuda_array_interface__":
             return Constant(False) if count is not None and count.surely_many else Test(_interface(owner), ())
+        case Array() if name == "__dlpack_device__" and owner.traced is Tracing.SURE:
+            return Constant(False)
         case Array() if name in ("__dlpack__", "__dlpack_device__", "sharding", "devices"):
-            return Constant(True)
+            return UNKNOWN if owner.traced else Constant(True)
         case Capsule() if name.startswith("__dlpack"):
             return Constant(False)
         case Fact(what="sharding") if name == "mesh":

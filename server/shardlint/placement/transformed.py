@@ -12,6 +12,7 @@ from shardlint.placement.domain import (
     Array,
     Constant,
     Foreign,
+    Function,
     Host,
     Mapping,
     Sequence,
@@ -19,13 +20,16 @@ from shardlint.placement.domain import (
     Value,
 )
 from shardlint.placement.external import ask_about
-from shardlint.placement.frame import Frame
+from shardlint.placement.frame import Code, Frame
+from shardlint.placement.giving import donate
 from shardlint.placement.lattice import each, leaves, map_leaves
 from shardlint.placement.machine import Arguments, Machine, item_of
 from shardlint.placement.operators import combined
 from shardlint.placement.site import Site
 from shardlint.placement.table import Effect
-from shardlint.syntax.tree import Node
+from shardlint.placement.trace import Trace
+from shardlint.placement.tracing import RECORDING, Tracing
+from shardlint.syntax.tree import Node, Place
 
 
 def call_transformed(function: Transformed, arguments: Arguments, node: Node, frame: Frame, machine: Machine) -> Value:
@@ -37,10 +41,12 @@ def call_transformed(function: Transformed, arguments: Arguments, node: Node, fr
     site = Site(
         machine, frame, node, f"jax.{function.how}", Effect(function.how, entered=function.how == "pjit"), arguments
     )
-    inside = _as_tracers(arguments, function.input, site)
-    traced, frame.traced = frame.traced, True
+    inside = _as_tracers(arguments, function, site)
+    around, entry = frame.traced, frame.entry
+    frame.traced, frame.entry = traced_inside(function.how, around), entry or came_in(function, frame.place(node))
     result = machine.call(function.function, inside, node, frame)
-    frame.traced = traced
+    frame.traced, frame.entry = around, entry
+    donate(function, positional_names(function.function), arguments, frame)
     first = item_of(arguments.get(0))
     given = list(arguments.values())
     match function.how:
@@ -61,9 +67,9 @@ def call_transformed(function: Transformed, arguments: Arguments, node: Node, fr
             return Sequence((concrete(result, site), moved(concrete(first, site), given, site)))
         case "jacfwd" | "jacrev" | "hessian" if isinstance(first, Array) and isinstance(result, Array):
             return moved(concrete(combined([first, result], node, frame), site), given, site)
-        case "vmap" | "checkpoint" | "remat" | "named_call" | "vectorize" if frame.state.mesh is not None:
+        case "vmap" | "forward" | "checkpoint" | "remat" | "named_call" | "vectorize" if frame.state.mesh is not None:
             return map_leaves(result, lambda _leaf: Array(None, frame.fresh(node), traced=frame.traced))
-        case "vmap" | "checkpoint" | "remat" | "named_call" | "vectorize":
+        case "vmap" | "forward" | "checkpoint" | "remat" | "named_call" | "vectorize":
             return concrete(result, site)
         case _:
             return UNKNOWN
@@ -114,31 +120,72 @@ def _put_out(result: Value, output: Value, site: Site) -> Value:
     return each(output, on)
 
 
-def _as_tracers(arguments: Arguments, put: Value | None, site: Site) -> Arguments:
+def traced_inside(how: str, around: Tracing) -> Tracing:
+    """Whether what a function makes is a tracer where it is run by a transformation in a frame that is `around` it."""
+    return max(around, Tracing.SURE if how in RECORDING and around is not Tracing.MAYBE else Tracing.MAYBE)
+
+
+def came_in(function: Transformed, place: Place) -> Trace | None:
+    """How JAX came to run a function with tracers."""
+    code = function.function.code if isinstance(function.function, Function) else None
+    name = code.name if isinstance(code, Code) else "the function"
+    return Trace(place, f"{_NAMES.get(function.how, f'jax.{function.how}')} runs {name} with tracers")
+
+
+_NAMES = {
+    "body": "JAX",
+    "forward": "JAX",
+    "gradients": "JAX",
+    "grad_and_aux": "jax.grad",
+    "pmap-stacked": "jax.pmap",
+    "shard-map": "jax.shard_map",
+    "vectorize": "jax.numpy.vectorize",
+}
+
+
+def _as_tracers(arguments: Arguments, function: Transformed, site: Site) -> Arguments:
     """The arguments as a traced function sees them: those from outside of JAX become arrays, where `in_shardings` says."""
+    put = function.input
     where = None if put is None else destination(put, site)
     if where is None and put is not None:
         ask_about(put, site.machine)
+    unclear = site.frame.traced is Tracing.MAYBE and function.how in RECORDING
+    signature = positional_names(function.function)
 
-    def apply(leaf: Value) -> Value:
+    def tracer(leaf: Value, traced: Tracing) -> Value:
         match leaf:
             case Array(count=count) if count == ONE and where is not None and where.count != ONE:
-                return replace(replace(leaf, count=None) if leaf.committed else array_at(where, site), traced=True)
+                return replace(replace(leaf, count=None) if leaf.committed else array_at(where, site), traced=traced)
             case Array():
-                return replace(leaf, traced=True)
+                return replace(leaf, traced=max(traced, leaf.traced))
             case Host() | Foreign() if where is not None:
-                return replace(array_at(where, site), traced=True)
+                return replace(array_at(where, site), traced=traced)
             case Host() | Foreign():
-                return Array(ONE if put is None else None, site.frame.fresh(site.node), traced=True)
+                return Array(ONE if put is None else None, site.frame.fresh(site.node), traced=traced)
             case _:
                 return leaf
 
+    def apply(value: Value, key: int | str) -> Value:
+        static = function.static.has(key, signature)
+        if static:
+            return value
+        traced = Tracing.MAYBE if static is None or unclear else Tracing.SURE
+        return map_leaves(value, lambda leaf: tracer(leaf, traced))
+
     return Arguments(
-        tuple(map_leaves(value, apply) for value in arguments.positional),
-        {name: map_leaves(value, apply) for name, value in arguments.keywords.items()},
+        tuple(apply(value, place) for place, value in enumerate(arguments.positional)),
+        {name: apply(value, name) for name, value in arguments.keywords.items()},
         arguments.open,
-        None if arguments.rest is None else map_leaves(arguments.rest, apply),
+        None if arguments.rest is None else map_leaves(arguments.rest, lambda leaf: tracer(leaf, Tracing.MAYBE)),
     )
+
+
+def positional_names(function: Value) -> tuple[str, ...] | None:
+    """The names of a function's positional parameters, None where they are not known."""
+    code = function.code if isinstance(function, Function) else None
+    if not isinstance(code, Code):
+        return None
+    return tuple([parameter.arg for parameter in (*code.node.args.posonlyargs, *code.node.args.args)])
 
 
 def concrete(value: Value, site: Site) -> Value:

@@ -167,6 +167,10 @@ class WhenTable(_Table):
     """A condition on the placement and on the arguments: all keys that are there must hold."""
 
     devices: Literal["many"] | None = None
+    traced: Literal[True] | None = None
+    dtype: Annotated[list[Filled] | None, Field(min_length=1)] = None
+    key: Literal[True] | None = None
+    deleted: Literal[True] | None = None
     value: Literal["capsule"] | None = None
     copy_: Annotated[bool | None, Field(alias="copy")] = None
     device: Literal["other"] | None = None

@@ -88,7 +88,7 @@ def _all(value: Value) -> str:
 def phrase(value: Value) -> str:
     """What a value is, as a noun phrase."""
     match value:
-        case Array(traced=True):
+        case Array() if value.traced:
             return "a tracer, which is on no device yet"
         case Array(count=None):
             return "a JAX array, nobody knows on how many devices"

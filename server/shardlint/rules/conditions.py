@@ -8,6 +8,8 @@ from typing import Any
 from shardlint.model import Verdict
 from shardlint.placement.domain import Array, Capsule, Constant, Device, DeviceId, Foreign, Host, Sequence, Value
 from shardlint.placement.machine import Event
+from shardlint.placement.nature import KEY, Gone
+from shardlint.placement.tracing import Tracing
 
 
 def verdict(when: Mapping[str, Any], event: Event) -> Verdict:
@@ -20,15 +22,58 @@ def verdict(when: Mapping[str, Any], event: Event) -> Verdict:
 
 
 def _devices(event: Event, wanted: object) -> Verdict:
-    """`devices = "many"`: the array is on more than one device. A tracer is on none yet."""
+    """`devices = "many"`: the array is on more than one device. A tracer is on none yet, and a typed key is refused
+    wherever it is.
+    """
     if wanted != "many" or not isinstance(event.value, Array):
         return Verdict.NO
     count = event.count
+    if event.value.nature.dtype == KEY:
+        return Verdict.NO
     if event.traced or count is None:
         return Verdict.UNKNOWN
     if count.surely_many:
         return Verdict.POSSIBLE if event.mixed else Verdict.YES
     return Verdict.NO if count.surely_one else Verdict.POSSIBLE
+
+
+def _traced(event: Event, wanted: object) -> Verdict:
+    """`traced = true`: what is handed over is a tracer, which JAX has put in an array's place and which holds no data. Unknown where a
+    transformation is at work and whether this value comes of what it traces is not seen.
+    """
+    if wanted is not True or not isinstance(event.value, Array) or event.traced is Tracing.NO:
+        return Verdict.NO
+    if event.traced is Tracing.MAYBE:
+        return Verdict.UNKNOWN
+    return Verdict.POSSIBLE if event.mixed else Verdict.YES
+
+
+def _dtype(event: Event, wanted: object) -> Verdict:
+    """`dtype = ["bfloat16"]`: the array has one of these dtypes, by NumPy's names. Unknown where the program does not say it."""
+    if not isinstance(event.value, Array) or not isinstance(wanted, list | tuple):
+        return Verdict.NO
+    dtype = event.value.nature.dtype
+    if dtype is None or event.traced:
+        return Verdict.UNKNOWN
+    return _sure(event) if dtype in wanted else Verdict.NO
+
+
+def _key(event: Event, wanted: object) -> Verdict:
+    """`key = true`: what is handed over is an array of typed keys, as `jax.random.key` makes them, and not of the numbers in them."""
+    return _dtype(event, [KEY]) if wanted is True else Verdict.NO
+
+
+def _deleted(event: Event, wanted: object) -> Verdict:
+    """`deleted = true`: the array has been deleted; possible where it was donated, as JAX keeps what it has no use for."""
+    if wanted is not True or not isinstance(event.value, Array) or event.traced:
+        return Verdict.NO
+    gone = event.value.nature.gone
+    return _sure(event) if gone is Gone.SURE else Verdict.POSSIBLE if gone is Gone.MAYBE else Verdict.NO
+
+
+def _sure(event: Event) -> Verdict:
+    """Yes if that holds for all alternatives."""
+    return Verdict.POSSIBLE if event.varied else Verdict.YES
 
 
 def _value(event: Event, wanted: object) -> Verdict:
@@ -96,6 +141,10 @@ def _held_device(value: Value) -> DeviceId | None:
 
 _QUESTIONS: Mapping[str, Callable[[Event, object], Verdict]] = {
     "devices": _devices,
+    "traced": _traced,
+    "dtype": _dtype,
+    "key": _key,
+    "deleted": _deleted,
     "value": _value,
     "copy": _copy,
     "device": _device,

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from shardlint.model import Target
 from shardlint.placement.domain import Array, Capsule, Count, Foreign, Host
 from shardlint.placement.machine import Event
+from shardlint.placement.nature import Gone
 from shardlint.records.catalogue import Observation, Rule, observation_for
 from shardlint.records.telling import consumer_words, observed_words, sentence, target_words
 
@@ -37,18 +39,25 @@ def outcome_words(rule: Rule, event: Event, target: Target) -> str:
 def _observed_outcome(rule: Rule, event: Event, target: Target) -> str:
     seen = observation_for(rule, observed_name(event), target.versions)
     if seen is not None:
-        return _dated(observed_words(seen, devices=_number(event.count)), seen, target)
+        return _dated(_seen_words(seen, event), seen, target)
     asked = _ASKED.get(event.protocol, "")
     seen = None if _read_outcome(event) else observation_for(rule, asked, target.versions)
     if seen is None:
         return ""
-    clause = f"asks for its {consumer_words(asked)}, which {observed_words(seen, devices=_number(event.count))}"
+    clause = f"asks for its {consumer_words(asked)}, which {_seen_words(seen, event)}"
     return _dated(clause, seen, target)
 
 
 def _read_outcome(event: Event) -> str:
     """What the source of the consumer says that it does, where its table has that."""
     return (event.row.source_says if event.row else None) or ""
+
+
+def _seen_words(seen: Observation, event: Event) -> str:
+    """What one run showed, as it is here: the text of an exception tells which kind of tracer it was, and its shape."""
+    if event.traced and seen.exception is not None:
+        return observed_words(replace(seen, message=None))
+    return observed_words(seen, devices=_number(event.count))
 
 
 def observed_name(event: Event) -> str:
@@ -76,15 +85,21 @@ def message(rule: Rule, event: Event, target: Target) -> str:
         outcome=outcome_words(rule, event, target),
         target=target_words(target),
     )
-    return " ".join(filter(None, (f"{text.rstrip('.')}.", _doubt(event))))
+    return " ".join(filter(None, (f"{text.rstrip('.')}.", _doubt(rule, event))))
 
 
-def _doubt(event: Event) -> str:
+def _doubt(rule: Rule, event: Event) -> str:
     """Why a finding is not sure, as a sentence; empty where it is."""
     count = event.count
-    if count is not None and not count.surely_many:
+    if "devices" in rule.when and count is not None and not count.surely_many:
         return "This needs more than one device, and how many there are is not known here."
-    return "Not every path that leads here does so." if event.mixed else ""
+    if "deleted" in rule.when and isinstance(event.value, Array) and event.value.nature.gone is Gone.MAYBE:
+        return "JAX gives up what is donated only where a result has a use for its memory."
+    mixed = event.varied if rule.when.keys() & _OF_NATURE else event.mixed
+    return "Not every path that leads here does so." if mixed else ""
+
+
+_OF_NATURE = frozenset({"dtype", "key", "deleted"})
 
 
 def status(event: Event, breaks: str = "") -> str:

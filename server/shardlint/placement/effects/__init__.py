@@ -37,6 +37,7 @@ EFFECTS: Mapping[str, Callable[[Site], Value]] = {
     "from-host": arrays.from_host,
     "same": arrays.same,
     "copy": arrays.copy,
+    "delete": arrays.delete,
     "deep-copy": arrays.deep_copy,
     "import": arrays.import_,
     "one-shard": arrays.one_shard,
@@ -60,6 +61,9 @@ EFFECTS: Mapping[str, Callable[[Site], Value]] = {
     "replicate-stacked": placing.replicate,
     "unreplicate": placing.unreplicate,
     "set-mesh": contexts.set_mesh,
+    "concrete": contexts.concrete,
+    "trace-state": contexts.trace_state,
+    "is-concrete": contexts.is_concrete,
     "default-device": contexts.default_device,
     "configure": contexts.configure,
     "spec": contexts.spec,
@@ -72,6 +76,7 @@ EFFECTS: Mapping[str, Callable[[Site], Value]] = {
     "gradient": transforms.gradient,
     "jvp": transforms.jvp,
     "vjp": transforms.vjp,
+    "callback": transforms.callback,
     "pullback": transforms.pullback,
     "linearize": transforms.linearize,
     "cond": transforms.cond,
@@ -92,6 +97,3 @@ EFFECTS: Mapping[str, Callable[[Site], Value]] = {
     "tree-flatten": trees.tree_flatten,
     "tree-unflatten": trees.tree_unflatten,
 }
-
-TRACING = frozenset({"jit", "pmap", "pmap-stacked", "shard-map", "transform", "pjit", "gradient"})
-"""The effects whose functions JAX calls with tracers."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 from shardlint.placement.devices import placed, reshaped, spread
@@ -22,8 +23,10 @@ from shardlint.placement.domain import (
     Unknown,
     Value,
 )
+from shardlint.placement.giving import give_up
 from shardlint.placement.lattice import alternatives, copied, deeply_copied, each, leaves, map_leaves
 from shardlint.placement.machine import item_of
+from shardlint.placement.nature import Gone
 from shardlint.placement.operators import combined
 from shardlint.placement.site import Site
 from shardlint.placement.transformed import moved
@@ -45,7 +48,7 @@ def create(site: Site) -> Value:
         return placed(Host(), target, site)
     key = site.frame.fresh(site.node)
     if site.frame.traced:
-        return Array(ONE, key, traced=True)
+        return Array(ONE, key, traced=site.frame.traced)
     state = site.frame.state
     if state.mesh is not None:
         return Array(state.mesh, key, trace=site.step(state.mesh_trace, f"{site.short} makes it on that mesh"))
@@ -98,6 +101,14 @@ def _is_new(site: Site) -> bool:
 def same(site: Site) -> Value:
     """The very array that was given."""
     return item_of(site.owner if site.owner is not None else site.arguments.get(0, "x"))
+
+
+def delete(site: Site) -> Value:
+    """The array is there no more."""
+    call = site.node
+    if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
+        give_up(call.func.value, Gone.SURE, site.frame, site.step(None, "deleted here"))
+    return Constant(None)
 
 
 def copy(site: Site) -> Value:

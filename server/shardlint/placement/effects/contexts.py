@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from shardlint.placement.devices import destination
-from shardlint.placement.domain import ANY, UNKNOWN, Constant, Device, Spec, Value
+from shardlint.placement.domain import ANY, UNKNOWN, Array, Constant, Device, Spec, Value
 from shardlint.placement.site import Site
+from shardlint.placement.tracing import Tracing
 
 
 def default_device(site: Site) -> Value:
@@ -34,3 +35,20 @@ def set_mesh(site: Site) -> Value:
 def spec(_site: Site) -> Value:
     """A `PartitionSpec`, which means a sharding together with a mesh."""
     return Spec()
+
+
+def concrete(site: Site) -> Value:
+    """`jax.ensure_compile_time_eval()` and `jax.disable_jit()`, until the `with` statement ends: what is made of arrays is one."""
+    site.frame.traced = Tracing.MAYBE
+    return UNKNOWN
+
+
+def trace_state(site: Site) -> Value:
+    """`jax.core.trace_state_clean()`."""
+    return Constant(False) if site.frame.traced is Tracing.SURE else UNKNOWN
+
+
+def is_concrete(site: Site) -> Value:
+    """`jax.core.is_concrete(x)`."""
+    value = site.argument(0)
+    return Constant(False) if isinstance(value, Array) and value.traced is Tracing.SURE else UNKNOWN

@@ -10,6 +10,8 @@ from shardlint.placement.domain import (
     Array,
     Constant,
     Devices,
+    Foreign,
+    Host,
     Mapping,
     Partial,
     Sequence,
@@ -17,12 +19,14 @@ from shardlint.placement.domain import (
     Transformed,
     Value,
 )
-from shardlint.placement.effects.arrays import alike
+from shardlint.placement.effects.arrays import alike, like
+from shardlint.placement.effects.choices import donated, untouched
 from shardlint.placement.iteration import element, items_of
-from shardlint.placement.lattice import one_of
+from shardlint.placement.lattice import map_leaves, one_of
 from shardlint.placement.machine import Arguments, item_of
 from shardlint.placement.operators import combined
 from shardlint.placement.site import Site
+from shardlint.placement.tracing import Tracing
 from shardlint.placement.transformed import moved
 
 _MOST_STEPS = 8
@@ -41,7 +45,10 @@ def transform(how: str) -> Callable[[Site], Value]:
         if function is None:
             return Partial(Symbol(site.name), (), tuple(site.arguments.keywords.items()))
         none = Constant(None)
-        return Transformed(name, function, None if output == none else output, None if put == none else put)
+        static = untouched(name, site)
+        return Transformed(
+            name, function, None if output == none else output, None if put == none else put, static, donated(site)
+        )
 
     return apply
 
@@ -59,8 +66,9 @@ def gradient(site: Site) -> Value:
     which, aux = site.arguments.get(1, "argnums"), site.arguments.get(2, "has_aux")
     name = site.name.rpartition(".")[2]
     if site.arguments.open or which not in (None, Constant(0)) or aux not in (None, Constant(False), Constant(True)):
-        return Transformed("gradients", function)
-    return Transformed("grad_and_aux" if name == "grad" and aux == Constant(True) else name, function)
+        return Transformed("gradients", function, static=untouched("grad", site))
+    how = "grad_and_aux" if name == "grad" and aux == Constant(True) else name
+    return Transformed(how, function, static=untouched("grad", site))
 
 
 def jvp(site: Site) -> Value:
@@ -68,7 +76,7 @@ def jvp(site: Site) -> Value:
     primals, tangents = site.argument(1, "primals"), site.argument(2, "tangents")
     if not isinstance(primals, Sequence) or len(site.arguments.values()) > 3:
         return UNKNOWN
-    out = moved(_called("checkpoint", site.argument(0, "fun"), primals.items, site), [primals, tangents], site)
+    out = moved(_called("forward", site.argument(0, "fun"), primals.items, site), [primals, tangents], site)
     return Sequence((out, alike(out, site)))
 
 
@@ -77,7 +85,7 @@ def vjp(site: Site) -> Value:
     if site.arguments.open or site.arguments.keywords:
         return UNKNOWN
     function, *primals = site.arguments.positional
-    out = _called("checkpoint", function, tuple(primals), site)
+    out = _called("forward", function, tuple(primals), site)
     return Sequence((out, Partial(Symbol("jax.vjp.pullback"), (Sequence(tuple(primals)),), ())))
 
 
@@ -92,7 +100,7 @@ def linearize(site: Site) -> Value:
     if site.arguments.open or site.arguments.keywords:
         return UNKNOWN
     function, *primals = site.arguments.positional
-    out = _called("checkpoint", function, tuple(primals), site)
+    out = _called("forward", function, tuple(primals), site)
     return Sequence((out, Partial(Symbol("jax.linearize.pushforward"), (out,), ())))
 
 
@@ -133,6 +141,23 @@ def map_rows(site: Site) -> Value:
     """`jax.lax.map`: a function on the rows of an array."""
     rows = site.argument(1, "xs")
     return moved(_called("checkpoint", site.argument(0, "f"), (rows,), site), [rows], site)
+
+
+def callback(site: Site) -> Value:
+    """`jax.pure_callback` and its like: the function gets arrays of JAX that are no tracers, wherever that is called (run on 0.4.30 and
+    0.10.2). Their devices are not known here.
+    """
+    frame, silent = site.frame, site.name == "jax.debug.callback"
+    around, entry = frame.traced, frame.entry
+
+    def handed(leaf: Value) -> Value:
+        return Array(None, frame.fresh(site.node)) if isinstance(leaf, Array | Host | Foreign) else leaf
+
+    given = tuple([map_leaves(value, handed) for value in site.arguments.positional[1 if silent else 2 :]])
+    frame.traced, frame.entry = Tracing.NO, None
+    site.machine.call(site.argument(0, "callback"), Arguments(given, open=True), site.node, frame)
+    frame.traced, frame.entry = around, entry
+    return Constant(None) if silent else like(site)
 
 
 def _called(how: str, function: Value, operands: tuple[Value, ...], site: Site) -> Value:
