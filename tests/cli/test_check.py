@@ -85,6 +85,7 @@ def test_json_has_every_field(cli: Cli, project: Path) -> None:
             "severity": "error",
             "message": "It fails on JAX 0.10.2.",
             "steps": [step],
+            "calls": [],
             "fixes": [{"title": "Say good instead", "safety": "safe", "edits": [edit]}],
         }
     ]

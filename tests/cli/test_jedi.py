@@ -33,7 +33,10 @@ def lines(result: Result) -> list[int]:
 CHECK = ("check", "a.py", "--output-format", "json", "--jax-version", "0.10.2")
 
 
-@pytest.mark.parametrize("place", ["", "src", ".venv/lib/python3.12/site-packages"])
+INSTALLED = ".venv/lib/python3.12/site-packages"
+
+
+@pytest.mark.parametrize("place", ["", "src", INSTALLED])
 def test_a_name_that_another_module_passes_on(real_cli: Cli, project: Path, place: str) -> None:
     """A removed name is found behind a module of the project and behind a package of its environment."""
     write(project / ".venv" / "pyvenv.cfg", "")
@@ -52,7 +55,8 @@ np.from_dlpack(jax.device_put(np.ones(8), shardings.rows()))
 def test_what_another_module_makes(real_cli: Cli, project: Path) -> None:
     """What a function of another module gives is asked for, as in the editor, and not with --no-jedi."""
     library = "import jax\n\ndef rows() -> jax.sharding.NamedSharding: ...\n"
-    write(project / "lib" / "shardings.py", library)
+    write(project / ".venv" / "pyvenv.cfg", "")
+    write(project / INSTALLED / "lib" / "shardings.py", library)
     write(project / "a.py", MADE)
     assert lines(real_cli(*CHECK)) == [4]
     assert lines(real_cli(*CHECK, "--no-jedi")) == []
@@ -65,7 +69,8 @@ def test_without_jedi(real_cli: Cli, project: Path, monkeypatch: pytest.MonkeyPa
         raise AssertionError("a question was asked")
 
     monkeypatch.setattr(Inference, "answer", refuse)
-    write(project / "lib" / "compat.py", "from jax.dlpack import to_dlpack\n")
+    write(project / ".venv" / "pyvenv.cfg", "")
+    write(project / INSTALLED / "lib" / "compat.py", "from jax.dlpack import to_dlpack\n")
     write(project / "a.py", PASSED_ON.format("lib.compat"))
     assert lines(real_cli(*CHECK, "--no-jedi")) == []
     assert real_cli(*CHECK).exit_code == 2

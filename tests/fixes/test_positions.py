@@ -243,7 +243,7 @@ def test_a_statement_is_put_ahead(repaired: Repaired, before: str, after: str) -
         "f = lambda: x.__cuda_array_interface__\n",
         "a = [x.__cuda_array_interface__ for _ in [1]]\n",
         "a = [1 for _ in [1] if x.__cuda_array_interface__]\n",
-        "a = 1 if mesh else x.__cuda_array_interface__\n",
+        "a = 1 if flag else x.__cuda_array_interface__\n",
         "a = mesh and x.__cuda_array_interface__\n",
         "a = 1 < 0 < x.__cuda_array_interface__['data'][0]\n",
         "while x.__cuda_array_interface__:\n    pass\n",

@@ -47,7 +47,9 @@ def test_what_would_break_an_open_hand_off_is_told_as_it_was_seen(catalogue: Cat
     """
     report = check(Snapshot("bridge.py", Text(UNKNOWN), Target(("0.10.2",), True, "the test"), catalogue))
     told = [
-        one.status.partition("With an array on several devices ")[2].partition(" INVALID")[0].partition(" If you know better")[0]
+        one.status.partition("With an array on several devices ")[2]
+        .partition(" INVALID")[0]
+        .partition(" If you know better")[0]
         for one in report.hand_offs
     ]
     assert told == [

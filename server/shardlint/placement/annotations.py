@@ -27,8 +27,8 @@ from shardlint.placement.objects import typical
 from shardlint.placement.paths import CALL
 from shardlint.placement.table import Table
 from shardlint.placement.trace import traced
-from shardlint.syntax.scopes import parameters
-from shardlint.syntax.tree import Place
+from shardlint.syntax.scopes import FunctionNode, parameters
+from shardlint.syntax.tree import Node, Place
 
 _ARRAY_TYPES = frozenset({"Array", "ndarray", "Tensor", "DeviceArray"})
 """An unknown class of such a name is asked for at once."""
@@ -91,6 +91,23 @@ def as_annotated(bound: dict[str, Value], code: Code, closure: Hashable, machine
             key = ("parameter", code.node, index)
             told[parameter.arg] = annotated(parameter, None, key, code, closure, machine)
     return told
+
+
+def returned_as(code: Code, value: Value, closure: Frame, node: Node, frame: Frame, machine: Machine) -> Value:
+    """What a call gives: the annotation of the function tells what its body does not, which may be left out."""
+    annotation = None if isinstance(code.node, ast.Lambda) else code.node.returns
+    if annotation is None or not (isinstance(value, Unknown) or _is_stub(code.node)):
+        return value
+    told = declared(annotation, frame.fresh(node), code.place, closure, machine, what=f"what {code.name} returns")
+    return value if isinstance(told, Unknown) else told
+
+
+def _is_stub(node: FunctionNode) -> bool:
+    """Whether the body is only said to be somewhere: `...`, behind a text or not."""
+    body = [] if isinstance(node, ast.Lambda) else node.body
+    return all(
+        isinstance(one, ast.Pass) or (isinstance(one, ast.Expr) and isinstance(one.value, ast.Constant)) for one in body
+    )
 
 
 def assigned_as(node: ast.AnnAssign, value: Value, frame: Frame, machine: Machine) -> Value:

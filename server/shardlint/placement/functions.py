@@ -10,7 +10,7 @@ import ast
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
-from shardlint.placement.annotations import as_annotated
+from shardlint.placement.annotations import as_annotated, returned_as
 from shardlint.placement.crossing import Crossing, entered, rebased
 from shardlint.placement.domain import (
     UNKNOWN,
@@ -117,6 +117,8 @@ class Functions:
             result = self._run_split(function, bound, several[0], node, frame)
         else:
             result = self._run(function, bound, node, frame)
+        if frame.state.alive and isinstance(function.closure, Frame):
+            result = returned_as(code, result, function.closure, node, frame, self.machine)
         return self.machine.claiming.result(function, result, node, frame)
 
     def _run_split(self, function: Function, bound: dict[str, Value], name: str, node: Node, frame: Frame) -> Value:

@@ -10,7 +10,7 @@ from shardlint.placement.domain import UNKNOWN, Namespace, Value
 from shardlint.placement.frame import Frame
 from shardlint.placement.journal import Journal
 from shardlint.placement.machine import Machine
-from shardlint.placement.modules import Module, Watched, split
+from shardlint.placement.modules import Module, Watched, origin, split
 from shardlint.placement.state import State
 from shardlint.syntax.tree import Chunk, Node
 
@@ -100,6 +100,17 @@ class Loading:
         for part in rest.split(".") if rest else ():
             value = attribute(value, part, node, frame, self.machine)
         return value
+
+    def given_on(self, name: str) -> str:
+        """The name of what a module of the workspace only imports from outside to give it on; else `name` itself."""
+        found = None if name.partition(".")[0] in self.external else origin(name, self.modules)
+        if found is None:
+            return name
+        first, dot, more = found[1].partition(".")
+        known = found[0].outline
+        imports = known.imports.get(first) if first not in known.defines else None
+        outside = imports is not None and split(imports, self.modules) is None
+        return f"{imports}{dot}{more}" if outside else name
 
     def changes(self, name: str) -> bool:
         """Whether a dotted name is a variable of another module that is bound more than once."""

@@ -366,6 +366,7 @@ class _Program:
         return [(name, self.canonical_symbol(full, node, frame)) for name, full in names.items()]
 
     def canonical_symbol(self, name: str, node: Node, frame: Frame) -> Value:
+        name = self._loading.given_on(name)
         answer = self.answers.get(name)
         if answer is not None and name_of(answer) != answer:
             known = (
