@@ -391,6 +391,10 @@ class OneOf:
     """What paths that meet left behind."""
 
     values: tuple[Value, ...]
+    weight: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "weight", sum([weight(alternative) for alternative in self.values]))
 
 
 Container: TypeAlias = Sequence | Mapping | Elements | Instance
@@ -434,10 +438,8 @@ UNKNOWN = Unknown()
 def weight(value: Value) -> int:
     """How many values `value` is made of."""
     match value:
-        case Sequence() | Mapping() | Elements() | Instance():
+        case Sequence() | Mapping() | Elements() | Instance() | OneOf():
             return value.weight
-        case OneOf(values):
-            return sum(weight(alternative) for alternative in values)
         case Partial(function, arguments, keywords):
             return 1 + sum(weight(part) for part in (function, *arguments, *(part for _, part in keywords)))
         case Transformed(function=function) | Method(owner=function) | Descriptor(function=function):

@@ -42,8 +42,8 @@ from shardlint.syntax.scopes import FunctionNode
 from shardlint.syntax.tree import Node
 
 _MOST_DEPTH = 40
-_MOST_NESTED = 3
-_MOST_CONTEXTS = 24
+_MOST_NESTED = 2
+_MOST_CONTEXTS = 16
 CROWDED = _MOST_CONTEXTS // 2
 """From so many ways to call a function on, less is told apart."""
 _MOST_SPLIT = 4

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Sequence as Sized
 from dataclasses import replace
+from operator import is_
 from typing import TypeGuard
 
 from shardlint.placement.domain import (
@@ -108,9 +110,15 @@ def joined(left: Value | None, right: Value | None) -> Value | None:
 
 def each(value: Value, apply: Callable[[Value], Value]) -> Value:
     """`apply` on every alternative."""
-    if isinstance(value, OneOf):
-        return one_of([apply(alternative) for alternative in value.values])
-    return apply(value)
+    if not isinstance(value, OneOf):
+        return apply(value)
+    made = [apply(alternative) for alternative in value.values]
+    return value if _all_same(made, value.values) else one_of(made)
+
+
+def _all_same(made: Sized[Value], before: Sized[Value]) -> bool:
+    """Whether these are the very same objects: then what holds them is not made anew."""
+    return len(made) == len(before) and all(map(is_, made, before))
 
 
 def leaves(value: Value) -> Iterator[Value]:
@@ -167,10 +175,18 @@ def choose_leaves(value: Value, choose: Callable[[Value], Value | None], *, amon
     if isinstance(value, OneOf):
         answers = [_answer(alternative, choose) for alternative in value.values]
         kept = [answer for answer in answers if answer is not None]
-        return one_of(kept) if kept else value
+        return one_of(kept) if kept and not _all_same(kept, value.values) else value
     if is_container(value):
-        return map_items(value, lambda item: choose_leaves(item, choose, among=among))
+        items = held(value)
+        made = [choose_leaves(item, choose, among=among) for item in items]
+        return value if _all_same(made, items) else _refilled(value, made)
     return value if among else choose(value) or value
+
+
+def _refilled(container: Container, items: Iterable[Value]) -> Container:
+    """The container with other items, in the order of `held`."""
+    rest = iter(items)
+    return map_items(container, lambda _: next(rest))
 
 
 def _answer(value: Value, choose: Callable[[Value], Value | None]) -> Value | None:
