@@ -108,6 +108,10 @@ SNIPPETS = {
         "assert numpy_can_share(x)\nassert not numpy_can_share(z)\n"
         "np.from_dlpack(x, device='cpu', copy=False)\nnp.testing.assert_array_equal(a, np.asarray(x))\n"
     ),
+    "traced-dlpack-export": (
+        "seen = []\nassert has_data(x)\njax.jit(lambda y: (seen.append(has_data(y)), y)[1])(x)\nassert seen == [False]\n"
+    ),
+    "prng-key-export": "assert is_typed_key(key)\nassert not is_typed_key(jax.random.PRNGKey(0))\n",
     "removed-to-dlpack": "assert has_to_dlpack() == (jax.__version_info__ < (0, 7, 0))\n",
     "removed-capsule-import": "assert speaks_dlpack(t)\nassert not speaks_dlpack(t.__dlpack__())\n",
 }
@@ -123,6 +127,7 @@ r = jax.device_put(np.arange(16, dtype=np.float32), NamedSharding(mesh, P()))
 x = jnp.arange(16.0)
 z = jax.device_put(x, jax.devices()[1])
 t = torch.arange(16, dtype=torch.float32)
+key = jax.random.key(0)
 """
 
 

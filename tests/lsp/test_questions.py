@@ -129,7 +129,10 @@ async def test_a_removed_function_behind_another_module_is_found(start: Any, tmp
 async def test_what_another_module_makes_is_found(start: Any, tmp_path: Path) -> None:
     """What a function of another module gives is asked for in the editor as on the command line."""
     (tmp_path / "pyproject.toml").write_text('[tool.shardlint]\njax-version = "0.10.2"\n')
-    (tmp_path / "shardings.py").write_text("import jax\n\ndef rows() -> jax.sharding.NamedSharding: ...\n")
+    packages = tmp_path / ".venv" / "lib" / "python3.12" / "site-packages"
+    packages.mkdir(parents=True)
+    (tmp_path / ".venv" / "pyvenv.cfg").write_text("")
+    (packages / "shardings.py").write_text("import jax\n\ndef rows() -> jax.sharding.NamedSharding: ...\n")
     uri = (tmp_path / "module.py").as_uri()
     wire = await start()
     await wire.initialize()

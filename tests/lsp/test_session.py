@@ -32,7 +32,7 @@ class Opened:
             return real.check(snapshot)
 
         self.folder = folder
-        self.session = Session(replace(real, check=check), lambda _: None)
+        self.session = Session(replace(real, check=check, remembering=None), lambda _: None)
         for name, text in FILES.items():
             (folder / name).write_text(text)
 
