@@ -19,7 +19,7 @@ _DEEPEST = 12
 
 @dataclass(eq=False)
 class Loading:
-    """What the program's imports mean in the workspace. `external` are the top-level names that never are of the workspace.
+    """What the program's imports mean in the workspace.
 
     While `running` holds anything, what happens is the doing of a module that is imported, not of the one that is checked. Modules
     that are `kept` were run for an earlier version of that one and stand as they did.
@@ -28,7 +28,6 @@ class Loading:
     machine: Machine
     modules: Watched
     main: Module
-    external: frozenset[str]
     running: list[Module] = field(default_factory=list[Module])
     kept: frozenset[str] = frozenset()
     _frames: dict[str, Frame] = field(default_factory=dict[str, Frame])
@@ -72,7 +71,7 @@ class Loading:
         """The same for the next version of the module that is checked, whose frame is used again: other modules are run again only
         if they, or those that they import, have changed.
         """
-        again = Loading(machine, modules, main, self.external)
+        again = Loading(machine, modules, main)
         changed = {name for name, module in self.modules.found.items() if modules.find(name) is not module}
         for name, frame in self._frames.items():
             journal = self._journals.get(name)
@@ -90,8 +89,6 @@ class Loading:
 
     def meaning(self, name: str, node: Node, frame: Frame) -> Value | None:
         """What a dotted name means; None for one that is not of the workspace."""
-        if name.partition(".")[0] in self.external:
-            return None
         found = split(name, self.modules)
         if found is None:
             return None
@@ -103,7 +100,7 @@ class Loading:
 
     def given_on(self, name: str) -> str:
         """The name of what a module of the workspace only imports from outside to give it on; else `name` itself."""
-        found = None if name.partition(".")[0] in self.external else origin(name, self.modules)
+        found = origin(name, self.modules)
         if found is None:
             return name
         first, dot, more = found[1].partition(".")
@@ -114,7 +111,7 @@ class Loading:
 
     def changes(self, name: str) -> bool:
         """Whether a dotted name is a variable of another module that is bound more than once."""
-        found = None if name.partition(".")[0] in self.external else split(name, self.modules)
+        found = split(name, self.modules)
         if found is None or not found[1]:
             return False
         module, rest = found

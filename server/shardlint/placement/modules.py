@@ -78,6 +78,24 @@ class Modules(Protocol):
         ...
 
 
+@dataclass(frozen=True)
+class Own:
+    """A workspace without what bears the name of a library that the tables know: there the tables are believed, also in a clone of
+    that library.
+    """
+
+    modules: Modules
+    libraries: frozenset[str]
+
+    @property
+    def reaches(self) -> dict[Module, Reach]:
+        return self.modules.reaches
+
+    def find(self, name: str, /) -> Module | None:
+        """The module of this dotted name, None if the workspace has none."""
+        return None if name.partition(".")[0] in self.libraries else self.modules.find(name)
+
+
 @dataclass(eq=False)
 class Watched:
     """Modules that remember what was asked for, and what was found."""

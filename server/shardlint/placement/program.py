@@ -32,7 +32,7 @@ from shardlint.placement.journal import Entries, Entry, Items, Journal, add_entr
 from shardlint.placement.lattice import each
 from shardlint.placement.loading import Loading
 from shardlint.placement.machine import Arguments, Event
-from shardlint.placement.modules import Module, Modules, Watched
+from shardlint.placement.modules import Module, Modules, Own, Watched
 from shardlint.placement.outside import Outside, Units
 from shardlint.placement.paths import beginnings, name_of
 from shardlint.placement.probe import Probe, ProbedEvaluator, ProbedExecutor
@@ -96,6 +96,7 @@ def hand_offs(
     The module's body is run first. Then every function that nothing has called is run as somebody from outside would call it:
     with parameters of which only the annotations are known, and what the module has left behind around it.
     """
+    modules = Own(modules, table.libraries)
     assumed = Assumed.of(assume or {}, module, modules, table.canonical)
     own, missing = assumed.claims(module), tuple(assumed.missing(module))
 
@@ -159,7 +160,7 @@ class _Program:
         self._calls = Calls(self)
         self._functions = Functions(self)
         self._watched = Watched(self.modules)
-        self._loading = Loading(self, self._watched, self.main, self.table.libraries)
+        self._loading = Loading(self, self._watched, self.main)
         self._restless: set[tuple[Frame, Hashable]] = set()
         self._defined: list[Function] = []
         self._definitions: dict[tuple[ast.ClassDef | ast.Call, Frame], Definition] = {}
@@ -359,7 +360,7 @@ class _Program:
         return self._loading.module_of(frame)
 
     def everything(self, module: str, node: ast.alias, frame: Frame) -> Iterable[tuple[str, Value]]:
-        found = self._watched.find(module) if module.partition(".")[0] not in self.table.libraries else None
+        found = self._watched.find(module)
         if found is not None:
             return [(name, Symbol(f"{module}.{name}")) for name in sorted(found.outline.public)]
         names = self.table.names_in(module, self.target.versions)
