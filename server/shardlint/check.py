@@ -6,11 +6,11 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from shardlint.model import Belief, Finding, HandOff, Problem, Target
-from shardlint.placement import program, table
+from shardlint.placement import analysis, table
+from shardlint.placement.analysis import hand_offs
 from shardlint.placement.machine import Event
 from shardlint.placement.modules import Module, Modules, NoModules, imported
 from shardlint.placement.probe import Probe
-from shardlint.placement.program import hand_offs
 from shardlint.records.catalogue import Catalogue
 from shardlint.rules import beliefs, claims, matching, own
 from shardlint.rules.sources import Sources
@@ -84,7 +84,7 @@ class Memory:
     """
 
     main: Module | None = None
-    program: program.Memory = field(default_factory=program.Memory)
+    analysis: analysis.Memory = field(default_factory=analysis.Memory)
 
 
 def check(snapshot: Snapshot, memory: Memory | None = None) -> Report:
@@ -102,7 +102,7 @@ def analyse(snapshot: Snapshot, memory: Memory | None = None) -> Analysis:
         known = own.with_consumers(table.load(), patterns.values())
         main = Module(snapshot.module, snapshot.path, tree, snapshot.is_package, before)
         seen = hand_offs(
-            main, snapshot.modules, snapshot.target, known, snapshot.answers, snapshot.assume, memory=memory.program
+            main, snapshot.modules, snapshot.target, known, snapshot.answers, snapshot.assume, memory=memory.analysis
         )
         memory.main = main.forget()
         events, sources = seen.events, Sources.of(main, seen.modules)
@@ -110,7 +110,7 @@ def analyse(snapshot: Snapshot, memory: Memory | None = None) -> Analysis:
         if seen.wrong_claims:
             found = matching.in_order((*found, *claims.findings(seen.wrong_claims, sources)), main.path)
     except RecursionError:
-        memory.main, memory.program = None, program.Memory()
+        memory.main, memory.analysis = None, analysis.Memory()
         problem = Problem(
             snapshot.path, "the file nests expressions too deeply to be analysed; nothing in it was checked"
         )

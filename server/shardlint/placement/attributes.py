@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shardlint.placement.counts import ONE, Count
 from shardlint.placement.domain import (
-    ONE,
     UNKNOWN,
     Array,
     Class,
     Constant,
-    Count,
     Devices,
     Elements,
     Fact,

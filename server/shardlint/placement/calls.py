@@ -5,9 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shardlint.placement.builtin_calls import call_builtin
+from shardlint.placement.counts import ONE
 from shardlint.placement.devices import method as method_of_devices
 from shardlint.placement.domain import (
-    ONE,
     UNKNOWN,
     Array,
     Capsule,

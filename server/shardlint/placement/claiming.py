@@ -5,11 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
+from shardlint.placement.counts import ONE, Count
 from shardlint.placement.domain import (
-    ONE,
     UNKNOWN,
     Array,
-    Count,
     Devices,
     Function,
     Host,

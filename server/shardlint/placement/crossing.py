@@ -7,22 +7,19 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable
 from dataclasses import dataclass, field, replace
 
+from shardlint.placement.counts import Count, Facts, Subject, Told
 from shardlint.placement.domain import (
     Array,
     Capsule,
     Constant,
-    Count,
     Elements,
     Fact,
-    Facts,
     Ids,
     Instance,
     Mapping,
     OneOf,
     Sequence,
-    Subject,
     Test,
-    Told,
     Value,
 )
 from shardlint.placement.frame import Code, Frame

@@ -7,14 +7,11 @@ from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, replace
 from math import prod
 
+from shardlint.placement.counts import ANY, ONE, WHOLE, Count
 from shardlint.placement.domain import (
-    ANY,
-    ONE,
     UNKNOWN,
-    WHOLE,
     Array,
     Constant,
-    Count,
     Device,
     DeviceId,
     Devices,

@@ -21,9 +21,7 @@ from shardlint.placement.domain import (
     Unknown,
     Value,
 )
-from shardlint.placement.domain import (
-    Mapping as MappingValue,
-)
+from shardlint.placement.domain import Mapping as MappingValue
 from shardlint.placement.external import item
 from shardlint.placement.facts import settled
 from shardlint.placement.frame import Frame

@@ -9,8 +9,8 @@ from __future__ import annotations
 import ast
 from math import prod
 
+from shardlint.placement.counts import ONE
 from shardlint.placement.domain import (
-    ONE,
     UNKNOWN,
     Array,
     Constant,

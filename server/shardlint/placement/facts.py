@@ -5,17 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping as MappingType
 from dataclasses import replace
 
-from shardlint.placement.domain import (
-    ABSENT,
-    ONE,
-    UNTOLD,
-    Array,
-    Count,
-    Subject,
-    Told,
-    Value,
-    weight,
-)
+from shardlint.placement.counts import ABSENT, ONE, UNTOLD, Count, Subject, Told
+from shardlint.placement.domain import Array, Value, weight
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import bounded, choose_leaves
 from shardlint.placement.state import EVERY_ARRAY, IMPOSSIBLE

@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
+from shardlint.placement.counts import Count, Told
 from shardlint.placement.definition import Definition
-from shardlint.placement.domain import Array, Count, Told, Value
+from shardlint.placement.domain import Array, Value
 from shardlint.placement.merging import informed, merge
 from shardlint.placement.state import EVERY_ARRAY, State
 from shardlint.placement.trace import Trace

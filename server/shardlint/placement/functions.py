@@ -11,20 +11,9 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from shardlint.placement.annotations import as_annotated, returned_as
+from shardlint.placement.counts import Facts, Subject, Told
 from shardlint.placement.crossing import Crossing, entered, rebased
-from shardlint.placement.domain import (
-    UNKNOWN,
-    Array,
-    Constant,
-    Elements,
-    Facts,
-    Function,
-    OneOf,
-    Subject,
-    Test,
-    Told,
-    Value,
-)
+from shardlint.placement.domain import UNKNOWN, Array, Constant, Elements, Function, OneOf, Test, Value
 from shardlint.placement.external import nameless
 from shardlint.placement.facts import exclude, fewest, learn
 from shardlint.placement.frame import Code, FactOf, Frame

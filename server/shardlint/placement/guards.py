@@ -10,9 +10,9 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
+from shardlint.placement.counts import ONE, Subject, Told
 from shardlint.placement.definition import Definition
 from shardlint.placement.domain import (
-    ONE,
     Array,
     Class,
     Constant,
@@ -24,10 +24,8 @@ from shardlint.placement.domain import (
     OneOf,
     Sequence,
     Sharding,
-    Subject,
     Symbol,
     Test,
-    Told,
     Unknown,
     Value,
     Version,

@@ -5,21 +5,8 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable
 
-from shardlint.placement.domain import (
-    ONE,
-    UNKNOWN,
-    Array,
-    Capsule,
-    Foreign,
-    Host,
-    Method,
-    OneOf,
-    Subject,
-    Symbol,
-    Told,
-    Unknown,
-    Value,
-)
+from shardlint.placement.counts import ONE, Subject, Told
+from shardlint.placement.domain import UNKNOWN, Array, Capsule, Foreign, Host, Method, OneOf, Symbol, Unknown, Value
 from shardlint.placement.external import ask_about
 from shardlint.placement.facts import exclude, learn
 from shardlint.placement.frame import Frame

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Hashable
 
+from shardlint.placement.counts import ANY, ONE
 from shardlint.placement.domain import (
-    ANY,
-    ONE,
     Array,
     Capsule,
     Device,

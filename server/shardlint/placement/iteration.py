@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import ast
 
+from shardlint.placement.counts import ONE
 from shardlint.placement.domain import (
-    ONE,
     UNKNOWN,
     Array,
     Constant,

@@ -9,8 +9,9 @@ from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Protocol
 
 from shardlint.model import Target
+from shardlint.placement.counts import Count
 from shardlint.placement.definition import Definition
-from shardlint.placement.domain import UNKNOWN, Array, Count, Function, Ids, Transformed, Value
+from shardlint.placement.domain import UNKNOWN, Array, Function, Ids, Transformed, Value
 from shardlint.placement.frame import Code, Frame
 from shardlint.placement.modules import Module
 from shardlint.placement.table import Consumer, Table

@@ -12,20 +12,8 @@ from itertools import compress
 from operator import is_not
 from typing import TYPE_CHECKING, TypeVar
 
-from shardlint.placement.domain import (
-    ABSENT,
-    UNTOLD,
-    Array,
-    Constant,
-    Count,
-    OneOf,
-    Subject,
-    Test,
-    Told,
-    Value,
-    narrowed,
-    weight,
-)
+from shardlint.placement.counts import ABSENT, UNTOLD, Count, Subject, Told, narrowed
+from shardlint.placement.domain import Array, Constant, OneOf, Test, Value, weight
 from shardlint.placement.lattice import alternatives, choose_leaves, each, join
 from shardlint.placement.state import EVERY_ARRAY, Change, State
 

@@ -6,12 +6,11 @@ import ast
 from collections.abc import Hashable
 
 from shardlint.model import Target
+from shardlint.placement.counts import ONE, Count
 from shardlint.placement.domain import (
-    ONE,
     UNKNOWN,
     Array,
     Constant,
-    Count,
     Elements,
     Fact,
     Foreign,

@@ -1,4 +1,4 @@
-"""The interpreter put together: the hand-offs of one module."""
+"""The interpreter put together: the machine that its parts see, for one check of one module."""
 
 from __future__ import annotations
 
@@ -11,38 +11,26 @@ from itertools import count
 from shardlint.model import Target
 from shardlint.placement.answers import meant
 from shardlint.placement.calls import Calls
-from shardlint.placement.claiming import Assumed, Claiming, WrongClaim
+from shardlint.placement.claiming import Assumed, Claiming
 from shardlint.placement.definition import Definition
-from shardlint.placement.domain import (
-    UNKNOWN,
-    Function,
-    Ids,
-    Symbol,
-    Transformed,
-    Value,
-    Version,
-)
+from shardlint.placement.domain import UNKNOWN, Function, Ids, Symbol, Transformed, Value, Version
 from shardlint.placement.evaluate import Evaluator
 from shardlint.placement.execute import Executor
 from shardlint.placement.frame import Code, Frame
 from shardlint.placement.functions import CROWDED, Functions
 from shardlint.placement.guards import Guards
-from shardlint.placement.handoffs import TELLING_NAMES
 from shardlint.placement.journal import Entries, Entry, Items, Journal, add_entries
 from shardlint.placement.lattice import each
 from shardlint.placement.loading import Loading
 from shardlint.placement.machine import Arguments, Event
-from shardlint.placement.modules import Module, Modules, Own, Watched
+from shardlint.placement.modules import Module, Modules, Watched
 from shardlint.placement.outside import Outside, Units
 from shardlint.placement.paths import beginnings, name_of
 from shardlint.placement.probe import Probe, ProbedEvaluator, ProbedExecutor
-from shardlint.placement.reach import Reaches
 from shardlint.placement.table import Table
-from shardlint.syntax.claims import Function as FunctionDefinition
 from shardlint.syntax.scopes import FunctionNode, Names, names_of
 from shardlint.syntax.tree import Node
 
-_KNOWN = ("jax.", "jaxlib.")
 _VERSION_NAMES = frozenset(
     {
         "jax.__version__",
@@ -55,90 +43,8 @@ _VERSION_NAMES = frozenset(
 _IMPORT_ERRORS = frozenset({"ImportError", "ModuleNotFoundError", "AttributeError", "Exception", "BaseException", "*"})
 
 
-@dataclass(frozen=True, slots=True)
-class Seen:
-    """The hand-offs of a module and those of others to which its own calls lead, the external names of which it would help to know
-    what they mean, all modules that were looked into, the claims that the code contradicts, and a
-    sentence for each name of the module that a claim speaks of and that is not there.
-    """
-
-    events: tuple[Event, ...]
-    questions: tuple[str, ...]
-    modules: tuple[Module, ...]
-    wrong_claims: tuple[WrongClaim, ...] = ()
-    missing: tuple[str, ...] = ()
-
-
 @dataclass(eq=False)
-class Memory:
-    """What checking a module has found out, for checking it again after it was edited. It belongs to one module in one workspace."""
-
-    program: _Program | None = None
-
-
-def hand_offs(
-    module: Module,
-    modules: Modules,
-    target: Target,
-    table: Table,
-    answers: Mapping[str, str],
-    assume: Mapping[str, str] | None = None,
-    *,
-    probe: Probe | None = None,
-    memory: Memory | None = None,
-) -> Seen:
-    """Every hand-off of a module, once for each different thing that reaches it.
-
-    `modules` are the workspace around it. `answers` are the meanings of external names as the imports spell them: what looking into
-    other packages has told. `assume` are the claims that are made by qualified names. `probe` is told the values that it wants. With
-    a `memory` only what an edit can have changed is run again; what is found is the same.
-
-    The module's body is run first. Then every function that nothing has called is run as somebody from outside would call it:
-    with parameters of which only the annotations are known, and what the module has left behind around it.
-    """
-    modules = Own(modules, table.libraries)
-    assumed = Assumed.of(assume or {}, module, modules, table.canonical)
-    own, missing = assumed.claims(module), tuple(assumed.missing(module))
-
-    def wanted(one: Module) -> frozenset[FunctionDefinition]:
-        if one is not module:
-            return one.claims.functions
-        return own.functions if probe is None else own.functions | probe.functions
-
-    found = Reaches(modules, lambda name: _matters(name, table, answers), wanted).of(module)
-    if not (found.anything or own.by_node or probe):
-        return Seen((), (), (module,), missing=missing)
-    program = _Program(table, target, answers, module, modules, found.functions, assumed, probe)
-    before = None if memory is None else memory.program
-    if before is not None and before.is_like(program):
-        program.continue_from(before)
-        program.run_all()
-        if program.is_crowded:  # what is told apart then depends on what was run
-            program = _Program(table, target, answers, module, modules, found.functions, assumed, probe)
-            program.run_all()
-    else:
-        program.run_all()
-    if memory is not None:
-        memory.program = program if program.lasts else None
-    noted, wrong = program.journal, tuple(program.claiming.wrong.values())
-    return Seen(tuple(noted.events.values()), tuple(sorted(noted.asked)), program.loaded, wrong, missing)
-
-
-def _matters(name: str, table: Table, answers: Mapping[str, str]) -> bool:
-    """Whether something that is called so may be a hand-off, or a name that some JAX does not have."""
-    last = name.rpartition(".")[2]
-    if name.startswith("?."):
-        return last in TELLING_NAMES or f"jax.Array.{last}" in table.consumers
-    name = table.canonical(answers.get(name, name))
-    if name in table.consumers or name in table.timeline:
-        return True
-    if name.startswith("builtins."):
-        return False
-    return last in table.telling and not name.startswith(_KNOWN) and table.effect(name) is None
-
-
-@dataclass(eq=False)
-class _Program:
+class Program:
     """The machine that the parts of the interpreter see."""
 
     table: Table
@@ -171,7 +77,7 @@ class _Program:
         self._upset = False
         self._continued = False
 
-    def is_like(self, later: _Program) -> bool:
+    def is_like(self, later: Program) -> bool:
         """Whether nothing but the text of functions and statements is another in a later program."""
         mine, other = self.main, later.main
         return (
@@ -187,7 +93,7 @@ class _Program:
             and not (other.claims.by_node or later.assumed.inside or later.assumed.outside)
         )
 
-    def continue_from(self, before: _Program) -> None:
+    def continue_from(self, before: Program) -> None:
         """Take over what an earlier program has found out."""
         self._continued = True
         self._numbers, self._names, self._units = before._numbers, before._names, before._units

@@ -5,7 +5,8 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from shardlint.placement.domain import ONE, Mesh, Sharding, Value
+from shardlint.placement.counts import ONE
+from shardlint.placement.domain import Mesh, Sharding, Value
 
 _SIZES = frozenset({"size", "num_devices"})
 

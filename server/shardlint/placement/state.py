@@ -6,7 +6,8 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from shardlint.placement.domain import Count, DeviceId, Told, Value
+from shardlint.placement.counts import Count, Told
+from shardlint.placement.domain import DeviceId, Value
 from shardlint.placement.trace import Trace
 
 if TYPE_CHECKING:

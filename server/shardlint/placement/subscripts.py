@@ -4,13 +4,12 @@ from __future__ import annotations
 
 import ast
 
+from shardlint.placement.counts import ONE, Count
 from shardlint.placement.domain import (
-    ONE,
     OPEN,
     UNKNOWN,
     Array,
     Constant,
-    Count,
     Device,
     DeviceId,
     Devices,

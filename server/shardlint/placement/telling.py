@@ -11,19 +11,15 @@ from collections.abc import Hashable
 from collections.abc import Mapping as MappingType
 from functools import reduce
 
+from shardlint.placement.counts import ABSENT, ONE, UNTOLD, Count, Facts, Subject, Told
 from shardlint.placement.domain import (
-    ABSENT,
-    ONE,
     UNKNOWN,
-    UNTOLD,
     Array,
     Capsule,
     Class,
     Constant,
-    Count,
     Device,
     Fact,
-    Facts,
     Function,
     Instance,
     Mesh,
@@ -32,10 +28,8 @@ from shardlint.placement.domain import (
     Partial,
     Sequence,
     Sharding,
-    Subject,
     Symbol,
     Test,
-    Told,
     Transformed,
     Unknown,
     Value,

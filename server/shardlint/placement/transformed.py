@@ -4,10 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shardlint.placement.counts import ANY, ONE
 from shardlint.placement.devices import Destination, array_at, destination, unless_held
 from shardlint.placement.domain import (
-    ANY,
-    ONE,
     UNKNOWN,
     Array,
     Constant,

@@ -8,7 +8,8 @@ from dataclasses import replace
 from packaging.specifiers import SpecifierSet
 
 from shardlint.model import Finding, HandOff, Location, Severity, Step, Target, Verdict
-from shardlint.placement.domain import Array, Count
+from shardlint.placement.counts import Count
+from shardlint.placement.domain import Array
 from shardlint.placement.machine import Event
 from shardlint.placement.table import Table
 from shardlint.records.catalogue import Catalogue, Rule

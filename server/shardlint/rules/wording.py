@@ -6,7 +6,8 @@ import ast
 from dataclasses import replace
 
 from shardlint.model import Target
-from shardlint.placement.domain import Array, Capsule, Count, Foreign, Host
+from shardlint.placement.counts import Count
+from shardlint.placement.domain import Array, Capsule, Foreign, Host
 from shardlint.placement.machine import Event
 from shardlint.placement.nature import Gone
 from shardlint.records.catalogue import Observation, Rule, observation_for

@@ -5,9 +5,9 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
+from shardlint.placement.counts import ONE
 from shardlint.placement.devices import placed, reshaped, spread
 from shardlint.placement.domain import (
-    ONE,
     UNKNOWN,
     Array,
     Capsule,

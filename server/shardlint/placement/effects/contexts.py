@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
+from shardlint.placement.counts import ANY
 from shardlint.placement.devices import destination
-from shardlint.placement.domain import ANY, UNKNOWN, Array, Constant, Device, Spec, Value
+from shardlint.placement.domain import UNKNOWN, Array, Constant, Device, Spec, Value
 from shardlint.placement.site import Site
 from shardlint.placement.tracing import Tracing
 

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shardlint.placement.counts import ANY, ONE, WHOLE, Count
 from shardlint.placement.devices import Destination, array_at, destination, placed, unless_held
-from shardlint.placement.domain import ANY, ONE, UNKNOWN, WHOLE, Array, Count, Host, Partial, Symbol, Value
+from shardlint.placement.domain import UNKNOWN, Array, Host, Partial, Symbol, Value
 from shardlint.placement.lattice import map_leaves
 from shardlint.placement.machine import item_of
 from shardlint.placement.site import Site
