@@ -7,6 +7,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from shardlint.placement.attributes import attribute, length
+from shardlint.placement.counts import Subject, Told
 from shardlint.placement.devices import as_devices, is_whole_machine
 from shardlint.placement.domain import (
     UNKNOWN,
@@ -196,11 +197,19 @@ def _every(values: Value, stop: bool) -> Value:
     match values:
         case Sequence(items) if items:
             answer = junction(list(items), stop=stop)
-            return answer if isinstance(answer, Test | Constant) else UNKNOWN
+            return answer if isinstance(answer, Test | Constant) else _of_some(items, stop)
         case Elements(Test(true, false)):
             return Test((), false) if stop else Test(true, ())
         case _:
             return UNKNOWN
+
+
+def _of_some(items: tuple[Value, ...], stop: bool) -> Value:
+    """What is told where none of some truth values decides, of which some tell nothing."""
+    told: dict[Subject, Told] = {}
+    for item in items:
+        told.update(told_of(item, not stop) or {})
+    return Test((), tuple(told.items())) if stop else Test(tuple(told.items()), ())
 
 
 def _next(arguments: Arguments, node: Node, frame: Frame, machine: Machine) -> Value:

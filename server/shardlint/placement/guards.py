@@ -10,7 +10,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 
-from shardlint.placement.counts import ONE, Subject, Told
+from shardlint.placement.counts import ONE, UNTOLD, Subject, Told
 from shardlint.placement.definition import Definition
 from shardlint.placement.domain import (
     Array,
@@ -46,6 +46,7 @@ from shardlint.placement.tracing import Tracing
 
 _NEVER_RUN = frozenset({"typing.TYPE_CHECKING"})
 _SHARDINGS = frozenset({"jax.sharding.NamedSharding", "jax.sharding.SingleDeviceSharding"})
+_NAMED = frozenset({"jax.sharding.NamedSharding"})
 _SOUND_TYPES = {"sharding": "jax.sharding.SingleDeviceSharding", "device": "jax.Device"}
 
 
@@ -252,7 +253,10 @@ def is_instance(value: Value, kinds: Value) -> Value:
     for choice in alternatives(value):
         if isinstance(choice, Fact):
             sound = names is not None and names == frozenset({_SOUND_TYPES.get(choice.what, "")})
-            answers.append(proof_of_one(choice) if sound else Unknown())
+            if choice.what == "sharding" and names == _NAMED:
+                answers.append(Test((), (((choice.key, choice.count), UNTOLD),)))  # of any other kind nothing is known
+            else:
+                answers.append(proof_of_one(choice) if sound else Unknown())
         else:
             told = None if names is None else instance(choice, names)
             answers.append(Unknown() if told is None else Constant(told))
