@@ -106,3 +106,18 @@ def test_an_edit_runs_its_function_and_what_depends_on_it(
     ran.clear()
     check(Snapshot("a.py", Text(source.replace("def bridge(x):", "def bridge(x, y=1):")), TARGET, catalogue), memory)
     assert ran.count("bridge") >= 1
+
+
+def test_what_is_noted_does_not_multiply(catalogue: Catalogue) -> None:
+    """Functions that call each other twice make a tree of many thousand calls; what they did is remembered once."""
+    depth = 14
+    source = "import torch\n\n\nclass Box:\n    def __init__(self, v):\n        self.v = v\n\n\n"
+    source += "def f0(x):\n    made = lambda: Box(x)\n    return torch.from_dlpack(made().v)\n"
+    source += "".join(
+        f"\n\ndef f{number}(x):\n    f{number - 1}(x)\n    return f{number - 1}(x)\n" for number in range(1, depth)
+    )
+    memory = Memory()
+    check(Snapshot("a.py", Text(source), TARGET, catalogue), memory)
+    assert memory.analysis.program is not None
+    noted = memory.analysis.program.journal
+    assert len(noted.defined) + len(noted.kept) < 4 * depth

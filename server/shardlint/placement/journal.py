@@ -55,7 +55,8 @@ class Journal:
     The run `asked` questions, `called` functions, found others that JAX calls with tracers, `defined` functions and `kept` what
     objects of classes hold. It ran code of `chunks`, read variables of modules, looked at classes and at what their objects `held`,
     and `loaded` modules.
-    It is not `lasting` if it did something that is not written down here.
+    Each is noted once, however often it happened: calls of calls would multiply it. The run is not `lasting` if it did something that
+    is not written down here.
     """
 
     events: dict[Hashable, Event] = field(default_factory=dict[Hashable, Event])
@@ -63,8 +64,8 @@ class Journal:
     called: set[FunctionNode] = field(default_factory=set[FunctionNode])
     traced: Entries = field(default_factory=dict["FunctionNode", "list[Entry]"])
     contexts: set[tuple[FunctionNode, Hashable]] = field(default_factory=set[tuple[FunctionNode, Hashable]])
-    defined: list[Function] = field(default_factory=list[Function])
-    kept: list[tuple[Definition, Items]] = field(default_factory=list[tuple[Definition, Items]])
+    defined: dict[Function, None] = field(default_factory=dict["Function", None])
+    kept: dict[tuple[Definition, Items], None] = field(default_factory=dict["tuple[Definition, Items]", None])
     chunks: set[Chunk] = field(default_factory=set[Chunk])
     reads: dict[tuple[Frame, str], Value | None] = field(default_factory=dict[tuple[Frame, str], "Value | None"])
     classes: dict[Definition, Look] = field(default_factory=dict[Definition, Look])
@@ -80,9 +81,9 @@ class Journal:
         self.called |= other.called
         add_entries(self.traced, other.traced)
         self.contexts |= other.contexts
-        self.defined += other.defined
+        self.defined.update(other.defined)
         for definition, items in other.kept:
-            self.kept.append((definition, items if evidence is None else _evident(items, evidence)))
+            self.kept.setdefault((definition, items if evidence is None else _evident(items, evidence)))
         self.chunks |= other.chunks
         self.loaded |= other.loaded
         for place, value in other.reads.items():
@@ -124,17 +125,15 @@ class Journal:
 
 
 def _with_evidence(event: Event, evidence: Callable[[Trace | None], Trace | None]) -> Event:
-    value = event.value
-    if isinstance(value, Array | Capsule):
-        return replace(event, value=replace(value, trace=evidence(value.trace)))
-    return event
+    return replace(event, value=_anew(event.value, evidence))
 
 
 def _evident(items: Items, evidence: Callable[[Trace | None], Trace | None]) -> Items:
-    def of(leaf: Value) -> Value:
-        return replace(leaf, trace=evidence(leaf.trace)) if isinstance(leaf, Array | Capsule) else leaf
+    return tuple((name, map_leaves(value, lambda leaf: _anew(leaf, evidence))) for name, value in items)
 
-    return tuple((name, map_leaves(value, of)) for name, value in items)
+
+def _anew(value: Value, evidence: Callable[[Trace | None], Trace | None]) -> Value:
+    return replace(value, trace=evidence(value.trace)) if isinstance(value, Array | Capsule) else value
 
 
 def _same_class(definition: Definition, look: Look) -> bool:

@@ -75,7 +75,6 @@ class Program:
         self._numbers = count()
         self._units: Units = {}
         self._upset = False
-        self._continued = False
 
     def is_like(self, later: Program) -> bool:
         """Whether nothing but the text of functions and statements is another in a later program."""
@@ -95,7 +94,6 @@ class Program:
 
     def continue_from(self, before: Program) -> None:
         """Take over what an earlier program has found out."""
-        self._continued = True
         self._numbers, self._names, self._units = before._numbers, before._names, before._units
         self._loading = before._loading.continue_with(self, self._watched, self.main)
         for module in self._loading.modules_kept:
@@ -158,7 +156,7 @@ class Program:
         self._upset = True
 
     def keep(self, definition: Definition, items: Items) -> None:
-        self.journal.kept.append((definition, items))
+        self.journal.kept.setdefault((definition, items))
         for one in definition.order():
             if one.keep(items):
                 self.news[one] = self.news.get(one, 0) + 1
@@ -195,7 +193,7 @@ class Program:
 
     def define(self, function: Function) -> None:
         self._defined.append(function)
-        self.journal.defined.append(function)
+        self.journal.defined.setdefault(function)
 
     def traces(self, function: Value, how: Transformed, node: Node, frame: Frame) -> None:
         if isinstance(function, Function) and isinstance(function.code, Code):
