@@ -109,9 +109,7 @@ class Definition:
 
     @property
     def is_enumeration(self) -> bool:
-        return any(
-            isinstance(base, Symbol) and base.name.startswith("enum.") for one in self.order() for base in one.bases
-        )
+        return self.derives_from("enum.")
 
     def first_named(self, value: Value, name: str) -> str:
         """The first name of a constant of an enumeration: what gets the same value later is the same constant."""

@@ -7,6 +7,7 @@ does the identity of a container (`ids`), so that loops reach a fixpoint and cal
 from __future__ import annotations
 
 from collections.abc import Hashable
+from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
@@ -248,6 +249,10 @@ class Instance:
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "weight", 1 + sum(weight(item) for _, item in self.items))
+
+    def having(self, changed: MappingType[str, Value]) -> Instance:
+        """The same object with other values in some of its attributes."""
+        return Instance(self.definition, tuple({**dict(self.items), **changed}.items()), self.ids)
 
     def get(self, name: str) -> Value | None:
         """The attribute of its own, or None."""

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 
 from shardlint.placement.counts import Count, Told
 from shardlint.placement.definition import Definition
-from shardlint.placement.domain import Array, Value
+from shardlint.placement.domain import UNKNOWN, Array, Value
 from shardlint.placement.merging import informed, merge
 from shardlint.placement.state import EVERY_ARRAY, State
 from shardlint.placement.trace import Trace
@@ -142,6 +142,12 @@ class Frame:
         while frame is not None and frame.enclosing is not None and name not in frame.locals:
             frame = frame.enclosing
         return self if frame is None else frame
+
+    def own_object(self) -> Value:
+        """What the first parameter holds, in a run of a method its object."""
+        arguments = None if self.code is None else self.code.node.args
+        names = [] if arguments is None else [*arguments.posonlyargs, *arguments.args]
+        return self.state.variables.get(names[0].arg, UNKNOWN) if names else UNKNOWN
 
     def may_raise(self) -> None:
         """Note that an exception may leave this very point."""

@@ -247,7 +247,7 @@ def containers(value: Value) -> Iterator[Container]:
 def updated(value: Value, content: Value) -> Value:
     """`content` as the new content of what `value` is: attributes of which it does not speak stay as they are."""
     if isinstance(value, Instance) and isinstance(content, Instance):
-        return Instance(value.definition, tuple({**dict(value.items), **dict(content.items)}.items()), content.ids)
+        return replace(value.having(dict(content.items)), ids=content.ids)
     if isinstance(value, Instance) and isinstance(content, OneOf):
         return one_of([updated(value, alternative) for alternative in content.values])
     return content

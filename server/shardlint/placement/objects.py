@@ -85,9 +85,7 @@ def _default(value: Value | None, node: Node, frame: Frame, machine: Machine) ->
 
 def object_attribute(owner: Instance | Class | Super, name: str, node: Node, frame: Frame, machine: Machine) -> Value:
     """`owner.name`."""
-    match owner:
-        case Instance(definition) | Class(definition) | Super(definition):
-            machine.journal.look(definition)
+    machine.journal.look(owner.definition)
     match owner:
         case Instance(definition):
             own = owner.get(name)
@@ -167,7 +165,7 @@ def set_attribute(
     def changed(one: Value) -> Value:
         if not isinstance(one, Instance):
             return one
-        return Instance(one.definition, tuple({**dict(one.items), name: value}.items()), one.ids)
+        return one.having({name: value})
 
     match owner:
         case Instance(definition) if isinstance(setter := definition.find(name), Descriptor) and setter.setter:
@@ -192,9 +190,7 @@ def current_super(frame: Frame, arguments: Arguments) -> Value:
     while current is not None:
         code = current.code
         if code is not None and code.owner is not None:
-            names = [*code.node.args.posonlyargs, *code.node.args.args]
-            owner = current.state.variables.get(names[0].arg, UNKNOWN) if names else UNKNOWN
-            return each(owner, partial(Super, code.owner))
+            return each(current.own_object(), partial(Super, code.owner))
         current = current.enclosing
     return UNKNOWN
 

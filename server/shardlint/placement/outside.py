@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from shardlint.placement.annotations import annotated
 from shardlint.placement.definition import Definition
-from shardlint.placement.domain import UNKNOWN, Array, Class, Function, Host, Instance, Unknown, Value
+from shardlint.placement.domain import Array, Class, Function, Host, Instance, Unknown, Value
 from shardlint.placement.facts import fewest
 from shardlint.placement.frame import Code, Frame
 from shardlint.placement.functions import Functions, run_body
@@ -167,7 +167,7 @@ class Outside:
             if target.module is not closure.module:
                 self.machine.upset()
         if owner is not None and end is not None:
-            self._keep(code, owner, end)
+            self._keep(frame, owner)
 
     def _own(self, code: Code, owner: Definition | None, index: int) -> Value | None:
         """What the first parameter of a method is."""
@@ -178,11 +178,9 @@ class Outside:
             return None
         return Class(owner) if decorators & _OF_CLASS else typical(owner, ("self", owner), self.machine)
 
-    def _keep(self, code: Code, owner: Definition, end: State) -> None:
+    def _keep(self, frame: Frame, owner: Definition) -> None:
         """Note what a method leaves in its object."""
-        names = [*code.node.args.posonlyargs, *code.node.args.args]
-        held = end.variables.get(names[0].arg, UNKNOWN) if names else UNKNOWN
-        for one in alternatives(held):
+        for one in alternatives(frame.own_object()):
             if isinstance(one, Instance):
                 self.machine.keep(owner, one.items)
 

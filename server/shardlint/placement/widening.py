@@ -72,8 +72,7 @@ def _forget_part(node: ast.Attribute | ast.Subscript, frame: Frame) -> None:
     held = root_name(node)
     value = UNKNOWN if held is None else frame.state.variables.get(held, UNKNOWN)
     if isinstance(value, Instance) and isinstance(node, ast.Attribute) and isinstance(node.value, ast.Name):
-        content = Instance(value.definition, tuple({**dict(value.items), node.attr: UNKNOWN}.items()))
-        change_ids(value.ids, content, frame, sure=True)
+        change_ids(value.ids, value.having({node.attr: UNKNOWN}), frame, sure=True)
     elif held is not None and held in frame.state.variables:
         frame.state.variables[held] = UNKNOWN
 
