@@ -10,6 +10,7 @@ from packaging.specifiers import SpecifierSet
 from shardlint.model import Finding, HandOff, Location, Severity, Step, Target, Verdict
 from shardlint.placement.counts import Count
 from shardlint.placement.domain import Array
+from shardlint.placement.handoffs import COMMON_PROTOCOLS
 from shardlint.placement.machine import Event
 from shardlint.placement.table import Table
 from shardlint.records.catalogue import Catalogue, Rule
@@ -75,6 +76,8 @@ def matches(rule: Rule, event: Event) -> bool:
         return event.protocol == "name" and event.consumer in rule.match.names
     if event.row is None or event.protocol not in rule.match.protocols:
         return False
+    if rule.match.consumers and event.consumer not in rule.match.consumers:
+        return False
     into_jax = event.row.gives == "jax"
     return rule.match.direction != "import" or into_jax
 
@@ -137,7 +140,9 @@ def name_span(event: Event, tree: Tree) -> Span:
     name = tree.span(event.name)
     if tree.text.line_of(name.start) != tree.text.line_of(name.end):
         attribute = getattr(event.name.node, "attr", "")
-        return Span(name.end - len(attribute), name.end)
+        if attribute:
+            return Span(name.end - len(attribute), name.end)
+        return Span(name.start, tree.text.line_span(tree.text.line_of(name.start)).end)
     return name
 
 
@@ -177,6 +182,8 @@ def hand_offs(
             continue
         name = name_span(event, tree)
         rules = (*at.get(shown_span(event, tree), ()), *at.get(name, ()))
+        if event.protocol in COMMON_PROTOCOLS and not rules:
+            continue
         known = status(event, _would_break(event, about_devices))
         made = HandOff(
             Location(path, span), name, event.consumer, event.protocol, _told(known, event, offers), tuple(_steps(event, sources)),
