@@ -154,9 +154,16 @@ def _steps(event: Event, sources: Sources) -> Iterator[Step]:
 
 
 def _calls(event: Event, sources: Sources) -> tuple[Location, ...]:
-    """The last place in the module that is checked on the way to a hand-off in another one."""
-    steps = [] if event.trace is None else event.trace.steps()
-    return tuple([sources.location(place) for place, _ in steps if sources.is_here(place)][-1:])
+    """Where the way to a hand-off in another module leaves others: the last place in the module that is checked, and the last call in
+    each that lies between; none if the way does not touch the one that is checked.
+    """
+    if event.trace is None:
+        return ()
+    left = [place for place, _ in event.trace.steps() if sources.is_here(place)][-1:]
+    hands_over = sources.module(event.place)
+    between = {id(sources.module(place)): place for place in event.trace.calls() if not sources.is_here(place)}
+    between.pop(id(hands_over), None)
+    return tuple(map(sources.location, (*left, *between.values()))) if left else ()
 
 
 def hand_offs(
