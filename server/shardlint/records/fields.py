@@ -83,3 +83,15 @@ Protocol = Literal[
 ]
 """How data cross: `numpy` is `__array__`, `scalar` a Python number or list made of an array, `operator` an operation on arrays of two
 libraries, and `write` a change of memory that may be shared."""
+Kind = Literal[
+    "silent-copy",
+    "silent-partial",
+    "silent-wrong",
+    "silent-dtype",
+    "silent-device",
+    "aliasing",
+    "wrong-guard",
+    "late-error",
+    "crash",
+]
+"""What can go wrong without an exception on the line that does it; see `records.cases`."""
