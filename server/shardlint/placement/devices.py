@@ -56,6 +56,8 @@ def destination(value: Value, site: Site) -> Destination | None:
             return _of_spec(site)
         case Fact(what="sharding" | "device" | "mesh", count=Count() as count, trace=trace):
             return Destination(count, None, trace)
+        case Fact(what="device of shard" | "device of local shard"):
+            return Destination(ONE)
         case Sequence() | Elements():
             found = as_devices(value)
             return None if found is None else Destination(found.count, found.first if found.count == ONE else None)

@@ -161,8 +161,9 @@ class Spec:
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A property of the array `key` that guards ask for: `what` is `sharding`, `type of sharding`, `device`, `device_set`, `mesh`, `shards`,
-    `local` (shards or devices of this process), `count` or `local count`. `count` is what was known of the array's devices when
-    it was asked; `items` are what a list of shards holds.
+    `local` (shards or devices of this process), `shard` and `device of shard` or the same with `local shard` (any one of them), `count` or
+    `local count`. `count` is what was known of the array's devices when
+    it was asked; `items` are what a list of shards holds, and the data of a shard.
     """
 
     what: str
