@@ -7,18 +7,18 @@ what it read from around it is part of the summary's validity. Its hand-offs are
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
 from shardlint.placement.annotations import as_annotated, returned_as
-from shardlint.placement.counts import Facts, Subject, Told
+from shardlint.placement.counts import Count, Facts, Subject, Told
 from shardlint.placement.crossing import Crossing, entered, rebased
 from shardlint.placement.domain import UNKNOWN, Array, Constant, Elements, Function, OneOf, Test, Value
 from shardlint.placement.external import nameless
 from shardlint.placement.facts import exclude, fewest, learn
 from shardlint.placement.frame import Code, FactOf, Frame
 from shardlint.placement.journal import Journal
-from shardlint.placement.lattice import alternatives, each, one_of
+from shardlint.placement.lattice import alternatives, each, leaves, one_of
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.mutation import change_ids, made_in
@@ -53,7 +53,8 @@ _FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
 @dataclass(frozen=True, slots=True)
 class Summary:
     """What one run gave: the result, facts about the arguments that hold after it, what it assigned and changed outside of
-    itself, whether it returns at all and whether it may raise. `born` are the ids of the containers that it made.
+    itself, whether it returns at all and whether it may raise. `seen` are the keys of the arrays that it found around itself, `born` the
+    ids of the containers that it made.
     """
 
     result: Value
@@ -64,6 +65,7 @@ class Summary:
     raises: bool
     entered: tuple[Trace | None, ...]
     reads: tuple[tuple[Frame, str | FactOf, Value | Told], ...]
+    seen: frozenset[Hashable]
     born: range
     journal: Journal
 
@@ -210,9 +212,22 @@ class Functions:
             inner.raises and not generator,
             entered(bound),
             tuple((outer, name, value) for (outer, name), value in inner.reads.items() if outer is not inner),
+            _keys(
+                value for (outer, name), value in inner.reads.items() if outer is not inner and isinstance(name, str)
+            ),
             range(inner.born, _number(self.machine)),
             self.machine.journal,
         )
+
+
+def _keys(values: Iterable[Value | Told]) -> frozenset[Hashable]:
+    return frozenset(
+        leaf.key
+        for value in values
+        if value is not None and not isinstance(value, Count)
+        for leaf in leaves(value)
+        if isinstance(leaf, Array)
+    )
 
 
 def run_body(code: Code, frame: Frame, machine: Machine) -> tuple[Value, State | None]:
@@ -271,6 +286,7 @@ def _inner_state(bound: dict[str, Value], frame: Frame) -> State:
 def _apply(summary: Summary, crossing: Crossing, now: tuple[Trace | None, ...]) -> Value:
     """What a summary does to the caller, and its result there."""
     frame, born = crossing.frame, summary.born
+    crossing.seen = summary.seen
     place, step = frame.place(crossing.node), f"returned by {crossing.code.name}"
 
     def known(trace: Trace | None) -> Trace | None:
