@@ -227,14 +227,18 @@ class Mapping:
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """A container of unknown length whose items are all alike."""
+    """A container of unknown length whose items are all alike. A generator that is sent values has the function and its arguments
+    as `resume`.
+    """
 
     item: Value
     ids: Ids = field(default=frozenset(), compare=False)
+    resume: Partial | None = None
     weight: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weight", 1 + weight(self.item))
+        more = 0 if self.resume is None else weight(self.resume)
+        object.__setattr__(self, "weight", 1 + weight(self.item) + more)
 
 
 @dataclass(frozen=True, slots=True)
