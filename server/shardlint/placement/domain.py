@@ -90,7 +90,8 @@ class Array:
     """A `jax.Array`. `count` is None where nothing is known of its devices. `key` is the value's identity for guards:
     every name that holds this very array shares it. One that is `traced` is or may be a tracer, which has no devices yet.
     `stacked` arrays are laid out by an old `pmap`, one slice on each device: what is computed from them is not.
-    `committed` ones were surely put where they are, and JAX refuses to compute with them and what was put elsewhere.
+    `committed` ones were surely put where they are, and JAX refuses to compute with them and what was put elsewhere. Of `replicated`
+    ones each device surely has all.
     """
 
     count: Count | None
@@ -101,6 +102,7 @@ class Array:
     stacked: bool = False
     committed: bool = False
     nature: Nature = PLAIN
+    replicated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,16 +148,19 @@ class Mesh:
 
 @dataclass(frozen=True, slots=True)
 class Sharding:
-    """Any sharding: a device count, and the device if it is a single one."""
+    """Any sharding: a device count, and the device if it is a single one; a `replicated` one surely parts nothing."""
 
     count: Count
     device: DeviceId | None = None
     trace: Trace | None = field(default=None, compare=False)
+    replicated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A `PartitionSpec`, which means a sharding only together with the mesh in force."""
+    """A `PartitionSpec`, which means a sharding only together with the mesh in force; a `replicated` one surely parts nothing."""
+
+    replicated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
