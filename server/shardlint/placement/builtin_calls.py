@@ -204,10 +204,10 @@ def _every(values: Value, stop: bool) -> Value:
 
 
 def _none_decides(items: tuple[Value, ...], stop: bool) -> Value:
-    """What is told where none of some truth values decides, of which some may tell nothing."""
+    """What is told where none of some truth values decides, of which some may tell nothing: one that surely decides is taken to exist."""
     told = told_of_all(items, not stop)
     if told is None:
-        return UNKNOWN
+        return Constant(stop)
     return Test((), tuple(told.items())) if stop else Test(tuple(told.items()), ())
 
 

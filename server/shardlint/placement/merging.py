@@ -184,9 +184,8 @@ def joined_facts(left: dict[_Key, Told], right: dict[_Key, Told]) -> dict[_Key, 
         ours, theirs = left[key], right[key]
         if ours == theirs or ours is None or theirs is None:
             facts[key] = theirs if ours is None else ours
-        elif ABSENT not in (ours, theirs):
-            if UNTOLD not in (ours, theirs) or ours.surely_one or theirs.surely_one:
-                facts[key] = ours.joined(theirs)
+        elif ABSENT not in (ours, theirs) and (UNTOLD not in (ours, theirs) or ours.surely_one or theirs.surely_one):
+            facts[key] = ours.joined(theirs)
     return facts
 
 
