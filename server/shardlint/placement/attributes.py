@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping as MappingType
 from dataclasses import replace
 
 from shardlint.placement.counts import ONE, Count
@@ -58,8 +59,6 @@ def attribute(owner: Value, name: str, node: Node, frame: Frame, machine: Machin
             return _of_other_library(owner, name, node, frame, machine)
         case Fact():
             return _of_fact(owner, name)
-        case Method(Array() as array, "shard") if name == "data":
-            return array
         case Mesh(count, trace) if name == "devices":
             return Devices(count, None, trace)
         case Mesh(count) | Devices(count) if name == "size":
@@ -90,9 +89,9 @@ def _of_array(array: Array, name: str, node: Node, frame: Frame, machine: Machin
         case "like":
             return array if not array.stacked else replace(array, stacked=False, count=ONE)
         case "shards":
-            shard = Method(Array(ONE, frame.fresh(node)), "shard")
-            what = "shards" if name == "global_shards" else "local"
-            return Fact(what, array.key, known, array.trace, Elements(shard))
+            local = "" if name == "global_shards" else "local "
+            shard = Fact(f"{local}shard", array.key, known, array.trace, Array(ONE, frame.fresh(node)))
+            return Fact(local.rstrip() or "shards", array.key, known, array.trace, Elements(shard))
         case "sharding" | "device":
             return Fact(reads, array.key, known, array.trace)
         case _:
@@ -109,11 +108,18 @@ def _of_other_library(owner: Host | Foreign, name: str, node: Node, frame: Frame
 def _of_fact(fact: Fact, name: str) -> Value:
     if fact.what == "sharding" and name in _OF_SHARDING:
         return replace(fact, what=_OF_SHARDING[name])
-    if fact.what == "mesh" and name == "devices":
+    if fact.what in ("shard", "local shard") and name in ("data", "device"):
+        made = fact.items if name == "data" else replace(fact, what=f"device of {fact.what}", items=None)
+        return Method(fact, name) if made is None else made
+    if (fact.what == "mesh" and name == "devices") or (fact.what in DEVICES_OF and name == "id"):
         return fact
     if fact.what == "mesh" and name == "size":
         return replace(fact, what="count")
     return Method(fact, name)
+
+
+DEVICES_OF: MappingType[str, str] = {"device of shard": "device_set", "device of local shard": "local"}
+"""What the devices of all shards make together, by what each is."""
 
 
 def length(fact: Fact) -> Value:

@@ -7,7 +7,6 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from shardlint.placement.attributes import attribute, length
-from shardlint.placement.counts import Subject, Told
 from shardlint.placement.devices import as_devices, is_whole_machine
 from shardlint.placement.domain import (
     UNKNOWN,
@@ -33,7 +32,7 @@ from shardlint.placement.objects import current_super, iterated, set_attribute, 
 from shardlint.placement.operators import combined
 from shardlint.placement.state import EVERY_ARRAY
 from shardlint.placement.storing import change_each, removed
-from shardlint.placement.telling import junction, negation, told_of
+from shardlint.placement.telling import junction, negation, told_of, told_of_all
 from shardlint.syntax.tree import Node
 
 _LONGEST_RANGE = 6
@@ -197,18 +196,18 @@ def _every(values: Value, stop: bool) -> Value:
     match values:
         case Sequence(items) if items:
             answer = junction(list(items), stop=stop)
-            return answer if isinstance(answer, Test | Constant) else _of_some(items, stop)
-        case Elements(Test(true, false)):
-            return Test((), false) if stop else Test(true, ())
+            return answer if isinstance(answer, Test | Constant) else _none_decides(items, stop)
+        case Elements(item):
+            return _none_decides((item,), stop)
         case _:
             return UNKNOWN
 
 
-def _of_some(items: tuple[Value, ...], stop: bool) -> Value:
-    """What is told where none of some truth values decides, of which some tell nothing."""
-    told: dict[Subject, Told] = {}
-    for item in items:
-        told.update(told_of(item, not stop) or {})
+def _none_decides(items: tuple[Value, ...], stop: bool) -> Value:
+    """What is told where none of some truth values decides, of which some may tell nothing: one that surely decides is taken to exist."""
+    told = told_of_all(items, not stop)
+    if told is None:
+        return Constant(stop)
     return Test((), tuple(told.items())) if stop else Test(tuple(told.items()), ())
 
 

@@ -155,7 +155,7 @@ class Calls:
             case Transformed() if name in ("lower", "compile", "trace"):
                 return owner
             case Sharding() if name in ("with_memory_kind", "update", "with_spec"):
-                return owner
+                return owner if name == "with_memory_kind" else replace(owner, replicated=False)
             case Fact(what="sharding") if name == "is_equivalent_to":
                 other = arguments.get(0)
                 return proof_of_one(owner) if isinstance(other, Sharding) and other.count == ONE else UNKNOWN

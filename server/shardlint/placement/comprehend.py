@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 
-from shardlint.placement.domain import UNKNOWN, Constant, Elements, Mapping, Sequence, Value
+from shardlint.placement.attributes import DEVICES_OF
+from shardlint.placement.domain import UNKNOWN, Constant, Elements, Fact, Mapping, Sequence, Value
 from shardlint.placement.frame import Frame
 from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import one_of
@@ -27,8 +29,18 @@ def comprehension(node: ast.ListComp | ast.SetComp | ast.GeneratorExp, frame: Fr
     ids = machine.new_ids()
     if made is not None and not isinstance(node, ast.SetComp):
         return Sequence(tuple(value for _, value in made), ids)
-    item = _all_alike(node.generators, frame, machine, lambda: machine.evaluate(node.elt, frame))
-    return Elements(item, ids)
+    item, values = _all_alike(node.generators, frame, machine, lambda: machine.evaluate(node.elt, frame))
+    return _devices(item, values, node) or Elements(item, ids)
+
+
+def _devices(item: Value, values: Value, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value | None:
+    """The devices of all shards of an array: as many as it is on."""
+    every = len(node.generators) == 1 and not node.generators[0].ifs
+    match item, values:
+        case Fact(what, key), Fact("shards" | "local", shards) if every and key == shards and what in DEVICES_OF:
+            return replace(item, what=DEVICES_OF[what])
+        case _:
+            return None
 
 
 def dict_comprehension(node: ast.DictComp, frame: Frame, machine: Machine) -> Value:
@@ -42,7 +54,7 @@ def dict_comprehension(node: ast.DictComp, frame: Frame, machine: Machine) -> Va
     if made is not None and all(isinstance(key, Constant) for key, _ in made):
         items = {key.value: value for key, value in made if isinstance(key, Constant)}
         return Mapping(tuple(items.items()), None, ids)
-    item = _all_alike(node.generators, frame, machine, lambda: make()[1])
+    item, _ = _all_alike(node.generators, frame, machine, lambda: make()[1])
     return Mapping((), item, ids)
 
 
@@ -91,12 +103,16 @@ def _rejected(test: ast.expr, frame: Frame, machine: Machine) -> bool:
     return may_reject
 
 
-def _all_alike(generators: list[ast.comprehension], frame: Frame, machine: Machine, make: Callable[[], Value]) -> Value:
-    """What any item is, none of them being known by itself."""
+def _all_alike(
+    generators: list[ast.comprehension], frame: Frame, machine: Machine, make: Callable[[], Value]
+) -> tuple[Value, Value]:
+    """What any item is, none of them being known by itself, and what the last generator goes through."""
     before = frame.state.copy()
     found: list[Value] = []
+    values: Value = UNKNOWN
 
     def turn() -> None:
+        nonlocal values
         for generator in generators:
             values = iterated(machine.evaluate(generator.iter, frame), generator.iter, frame, machine)
             machine.bind(generator.target, element(values, generator.target, frame), frame)
@@ -106,7 +122,7 @@ def _all_alike(generators: list[ast.comprehension], frame: Frame, machine: Machi
 
     _inside(generators, frame, turn)
     frame.state = merge_all([before, frame.state]) or before
-    return one_of(found)
+    return one_of(found), values
 
 
 def _inside(generators: list[ast.comprehension], frame: Frame, run: Callable[[], None]) -> None:

@@ -34,7 +34,8 @@ _MOST_COPIES = 32
 @dataclass(eq=False)
 class Crossing:
     """One call from `node` in `frame` to `code`. A function that `closes_over` its parameters gets its arguments as the very objects
-    that they are: the functions that it makes see later what becomes of them.
+    that they are: the functions that it makes see later what becomes of them. `seen` are the keys of the arrays that it found around
+    itself: those mean the same in the caller.
     """
 
     code: Code
@@ -49,6 +50,7 @@ class Crossing:
     _any_other: Ids = frozenset()
     _left: dict[Ids, Ids] = field(default_factory=dict[Ids, Ids])
     closes_over: bool = False
+    seen: frozenset[Hashable] = frozenset()
     pattern: list[Ids] = field(default_factory=list[Ids])
     """The inner ids of the argument containers as they are met: which arguments are the same object."""
 
@@ -59,8 +61,10 @@ class Crossing:
     def _entering(self, leaf: Value, name: str) -> Value:
         match leaf:
             case Array(count=count, key=key, trace=trace):
-                known = self._counts[key] = self.frame.count(leaf)
-                return replace(leaf, key=self._inner(key), trace=self._passed(trace, name), count=known or count)
+                told = self.frame.informed(leaf)
+                self._counts[key] = None if told is None else told.count
+                count = count if told is None else told.count
+                return replace(leaf, key=self._inner(key), trace=self._passed(trace, name), count=count)
             case Constant(value, facts) if facts:
                 return Constant(value)
             case Fact(key=key):
@@ -109,7 +113,7 @@ class Crossing:
                 return leaf
 
     def _outer(self, key: Hashable) -> Hashable:
-        if key == EVERY_ARRAY:
+        if key == EVERY_ARRAY or key in self.seen:
             return key
         for outer, inner in self._keys.items():
             if inner == key:
@@ -139,8 +143,9 @@ class Crossing:
         return self._copies[one]
 
     def told(self, facts: dict[Hashable, Told]) -> dict[Subject, Told]:
-        """Facts of a summary about what the caller passed in, as the caller knows it."""
+        """Facts of a summary about what the caller passed in, as the caller knows it, and about what was there anyway."""
         told = {(outer, self._counts.get(outer)): facts[inner] for outer, inner in self._keys.items() if inner in facts}
+        told.update({(key, None): facts[key] for key in facts if key in self.seen})
         return {**told, (EVERY_ARRAY, None): facts[EVERY_ARRAY]} if EVERY_ARRAY in facts else told
 
     def _mapped(self, value: Value, leaf: Callable[[Value], Value], ids: Callable[[Ids], Ids]) -> Value:

@@ -34,11 +34,12 @@ from shardlint.placement.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where a placement goes: how many devices, which one if it is one, and the evidence."""
+    """Where a placement goes: how many devices, which one if it is one, the evidence, and whether each of them gets all."""
 
     count: Count
     device: DeviceId | None = None
     trace: Trace | None = None
+    replicated: bool = False
 
 
 def destination(value: Value, site: Site) -> Destination | None:
@@ -46,16 +47,20 @@ def destination(value: Value, site: Site) -> Destination | None:
     match value:
         case Device(id=device):
             return Destination(ONE, device)
-        case Sharding(count, device, trace) | Devices(count, device, trace):
+        case Sharding(count, device, trace, replicated):
+            return Destination(count, device if count == ONE else None, trace, replicated)
+        case Devices(count, device, trace):
             return Destination(count, device if count == ONE else None, trace)
         case Mesh(count, trace):
             return Destination(count, None, trace)
         case Array(count=Count() as count, trace=trace) if trace is not None:
             return Destination(count, None, trace)  # a person has told the number of devices, not whether it is a mesh
-        case Spec():
-            return _of_spec(site)
+        case Spec(replicated):
+            return _of_spec(replicated, site)
         case Fact(what="sharding" | "device" | "mesh", count=Count() as count, trace=trace):
             return Destination(count, None, trace)
+        case Fact(what="device of shard" | "device of local shard"):
+            return Destination(ONE)
         case Sequence() | Elements():
             found = as_devices(value)
             return None if found is None else Destination(found.count, found.first if found.count == ONE else None)
@@ -63,14 +68,14 @@ def destination(value: Value, site: Site) -> Destination | None:
             return None
 
 
-def _of_spec(site: Site) -> Destination | None:
+def _of_spec(replicated: bool, site: Site) -> Destination | None:
     """What a spec means: the mesh in force. One that a `with` statement entered gives it a meaning to few functions; to the others
     it is an error, unless a caller has set a mesh.
     """
     state = site.frame.state
     if state.mesh is None and state.entered is not None and not (site.effect.entered or site.frame.traced):
         return None
-    return Destination(state.mesh or state.entered or ANY, None, state.mesh_trace)
+    return Destination(state.mesh or state.entered or ANY, None, state.mesh_trace, replicated)
 
 
 def placed(value: Value, target: Value | None, site: Site) -> Value:
@@ -95,7 +100,8 @@ def array_at(where: Destination, site: Site) -> Array:
     trace = None
     if where.count != ONE:
         trace = site.step(where.trace, f"{site.short} puts it on {where.count.words()}")
-    return Array(where.count, site.frame.fresh(site.node), where.device, site.frame.traced, trace, committed=True)
+    key, traced = site.frame.fresh(site.node), site.frame.traced
+    return Array(where.count, key, where.device, traced, trace, committed=True, replicated=where.replicated)
 
 
 def unless_held(operands: list[Value], made: Value, site: Site) -> Value:
@@ -261,11 +267,14 @@ def _mesh_trace(site: Site, count: Count) -> Trace | None:
 
 
 def _named_sharding(site: Site) -> Value:
+    replicated = site.argument(1, "spec") == Spec(replicated=True)
+
     def on(mesh: Value) -> Value:
         where = destination(mesh, site)
         if where is None:
-            return Sharding(ANY, None, site.step(None, "a NamedSharding over a mesh that is not known here"))
-        return Sharding(where.count, None, where.trace)
+            trace = site.step(None, "a NamedSharding over a mesh that is not known here")
+            return Sharding(ANY, None, trace, replicated)
+        return Sharding(where.count, None, where.trace, replicated)
 
     return each(site.argument(0, "mesh"), on)
 

@@ -90,7 +90,8 @@ class Array:
     """A `jax.Array`. `count` is None where nothing is known of its devices. `key` is the value's identity for guards:
     every name that holds this very array shares it. One that is `traced` is or may be a tracer, which has no devices yet.
     `stacked` arrays are laid out by an old `pmap`, one slice on each device: what is computed from them is not.
-    `committed` ones were surely put where they are, and JAX refuses to compute with them and what was put elsewhere.
+    `committed` ones were surely put where they are, and JAX refuses to compute with them and what was put elsewhere. Of `replicated`
+    ones each device surely has all.
     """
 
     count: Count | None
@@ -101,6 +102,7 @@ class Array:
     stacked: bool = False
     committed: bool = False
     nature: Nature = PLAIN
+    replicated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,23 +151,27 @@ class Mesh:
 
 @dataclass(frozen=True, slots=True)
 class Sharding:
-    """Any sharding: a device count, and the device if it is a single one."""
+    """Any sharding: a device count, and the device if it is a single one; a `replicated` one surely parts nothing."""
 
     count: Count
     device: DeviceId | None = None
     trace: Trace | None = field(default=None, compare=False)
+    replicated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A `PartitionSpec`, which means a sharding only together with the mesh in force."""
+    """A `PartitionSpec`, which means a sharding only together with the mesh in force; a `replicated` one surely parts nothing."""
+
+    replicated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A property of the array `key` that guards ask for: `what` is `sharding`, `type of sharding`, `device`, `device_set`, `mesh`, `shards`,
-    `local` (shards or devices of this process), `count` or `local count`. `count` is what was known of the array's devices when
-    it was asked; `items` are what a list of shards holds.
+    `local` (shards or devices of this process), `shard` and `device of shard` or the same with `local shard` (any one of them), `count` or
+    `local count`. `count` is what was known of the array's devices when
+    it was asked; `items` are what a list of shards holds, and the data of a shard.
     """
 
     what: str
@@ -229,14 +235,18 @@ class Mapping:
 
 @dataclass(frozen=True, slots=True)
 class Elements:
-    """A container of unknown length whose items are all alike."""
+    """A container of unknown length whose items are all alike. A generator that is sent values has the function and its arguments
+    as `resume`.
+    """
 
     item: Value
     ids: Ids = field(default=frozenset(), compare=False)
+    resume: Partial | None = None
     weight: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weight", 1 + weight(self.item))
+        more = 0 if self.resume is None else weight(self.resume)
+        object.__setattr__(self, "weight", 1 + weight(self.item) + more)
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,7 @@ from shardlint.placement.domain import Mapping as MappingValue
 from shardlint.placement.external import item
 from shardlint.placement.facts import settled
 from shardlint.placement.frame import Frame
+from shardlint.placement.generators import yielded
 from shardlint.placement.handoffs import attribute_read
 from shardlint.placement.iteration import element
 from shardlint.placement.lattice import each, one_of, without_none
@@ -264,9 +265,9 @@ class Evaluator:
     def yielded(self, node: ast.Yield | ast.YieldFrom, frame: Frame) -> Value:
         value = Constant(None) if node.value is None else self._machine.evaluate(node.value, frame)
         if isinstance(node, ast.YieldFrom):
-            value = element(iterated(value, node, frame, self._machine), node, frame)
-        frame.yields.append(value)
-        return UNKNOWN
+            frame.yields.append(element(iterated(value, node, frame, self._machine), node, frame))
+            return UNKNOWN
+        return yielded(value, frame)
 
 
 _HANDLERS: Mapping[type[ast.expr], Callable[..., Value]] = {

@@ -7,18 +7,19 @@ what it read from around it is part of the summary's validity. Its hand-offs are
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
 from shardlint.placement.annotations import as_annotated, returned_as
-from shardlint.placement.counts import Facts, Subject, Told
+from shardlint.placement.counts import Count, Facts, Subject, Told
 from shardlint.placement.crossing import Crossing, entered, rebased
-from shardlint.placement.domain import UNKNOWN, Array, Constant, Elements, Function, OneOf, Test, Value
+from shardlint.placement.domain import UNKNOWN, Array, Constant, Elements, Function, OneOf, Partial, Test, Value
 from shardlint.placement.external import nameless
 from shardlint.placement.facts import exclude, fewest, learn
 from shardlint.placement.frame import Code, FactOf, Frame
+from shardlint.placement.generators import SENT, looks_at_sent
 from shardlint.placement.journal import Journal
-from shardlint.placement.lattice import alternatives, each, one_of
+from shardlint.placement.lattice import alternatives, each, leaves, one_of
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.mutation import change_ids, made_in
@@ -40,10 +41,13 @@ _MOST_SPLIT = 4
 
 @dataclass(frozen=True, slots=True)
 class Nature:
-    """What a function's own body tells: calling a generator runs nothing of it; some make functions that see their variables."""
+    """What a function's own body tells: calling a generator runs nothing of it, and some look at what they are sent; some functions
+    make others that see their variables.
+    """
 
     is_generator: bool
     closes_over: bool
+    is_sent: bool
 
 
 _YIELDS = frozenset({ast.Yield, ast.YieldFrom})
@@ -53,7 +57,8 @@ _FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
 @dataclass(frozen=True, slots=True)
 class Summary:
     """What one run gave: the result, facts about the arguments that hold after it, what it assigned and changed outside of
-    itself, whether it returns at all and whether it may raise. `born` are the ids of the containers that it made.
+    itself, whether it returns at all and whether it may raise. `seen` are the keys of the arrays that it found around itself, `born` the
+    ids of the containers that it made.
     """
 
     result: Value
@@ -64,6 +69,7 @@ class Summary:
     raises: bool
     entered: tuple[Trace | None, ...]
     reads: tuple[tuple[Frame, str | FactOf, Value | Told], ...]
+    seen: frozenset[Hashable]
     born: range
     journal: Journal
 
@@ -101,11 +107,16 @@ class Functions:
         bound = bound_arguments(function, code, arguments, self.machine.new_ids())
         bound = as_annotated(bound, code, function.closure, self.machine)
         bound = self.machine.claiming.passed(code, bound, node, frame)
+        if arguments.sent is not None:
+            bound[SENT] = arguments.sent
         several = [name for name, value in bound.items() if isinstance(value, OneOf)]
         if len(several) == 1 and _worth_splitting(bound[several[0]]):
             result = self._run_split(function, bound, several[0], node, frame)
         else:
             result = self._run(function, bound, node, frame)
+        if isinstance(result, Elements) and arguments.rest is None and self._nature(code.node).is_sent:
+            resume = Partial(function, arguments.positional, tuple(arguments.keywords.items()))
+            result = Elements(result.item, result.ids, resume)
         if frame.state.alive and isinstance(function.closure, Frame):
             result = returned_as(code, result, function.closure, node, frame, self.machine)
         return self.machine.claiming.result(function, result, node, frame)
@@ -184,7 +195,11 @@ class Functions:
         known = self._natures.get(node)
         if known is None:
             kinds = {type(one) for one in own_nodes(node)}
-            known = self._natures[node] = Nature(not kinds.isdisjoint(_YIELDS), not kinds.isdisjoint(_FUNCTIONS))
+            known = self._natures[node] = Nature(
+                not kinds.isdisjoint(_YIELDS),
+                not kinds.isdisjoint(_FUNCTIONS),
+                ast.Yield in kinds and looks_at_sent(node),
+            )
         return known
 
     def _execute(self, code: Code, closure: Frame, bound: dict[str, Value], node: Node, frame: Frame) -> Summary:
@@ -210,9 +225,22 @@ class Functions:
             inner.raises and not generator,
             entered(bound),
             tuple((outer, name, value) for (outer, name), value in inner.reads.items() if outer is not inner),
+            _keys(
+                value for (outer, name), value in inner.reads.items() if outer is not inner and isinstance(name, str)
+            ),
             range(inner.born, _number(self.machine)),
             self.machine.journal,
         )
+
+
+def _keys(values: Iterable[Value | Told]) -> frozenset[Hashable]:
+    return frozenset(
+        leaf.key
+        for value in values
+        if value is not None and not isinstance(value, Count)
+        for leaf in leaves(value)
+        if isinstance(leaf, Array)
+    )
 
 
 def run_body(code: Code, frame: Frame, machine: Machine) -> tuple[Value, State | None]:
@@ -271,6 +299,7 @@ def _inner_state(bound: dict[str, Value], frame: Frame) -> State:
 def _apply(summary: Summary, crossing: Crossing, now: tuple[Trace | None, ...]) -> Value:
     """What a summary does to the caller, and its result there."""
     frame, born = crossing.frame, summary.born
+    crossing.seen = summary.seen
     place, step = frame.place(crossing.node), f"returned by {crossing.code.name}"
 
     def known(trace: Trace | None) -> Trace | None:

@@ -36,10 +36,8 @@ def element(values: Value, node: Node, frame: Frame) -> Value:
 
     def of(value: Value) -> Value:
         match value:
-            case Array(count=count):
-                # Rows of a sharded array are on one device, rows of a replicated one on all: a multi-device array says nothing.
-                row = ONE if frame.count(value) == ONE and count is not None else None
-                return Array(row, frame.fresh(node), None, value.traced, value.trace, nature=kept(value))
+            case Array():
+                return _row(value, node, frame)
             case Sequence(items):
                 return one_of(items)
             case Elements(item):
@@ -62,6 +60,15 @@ def element(values: Value, node: Node, frame: Frame) -> Value:
                 return UNKNOWN
 
     return each(values, of)
+
+
+def _row(array: Array, node: Node, frame: Frame) -> Array:
+    """Rows of a sharded array are on one device, those of a replicated one on all: where that is not known, nothing is said."""
+    count = frame.count(array)
+    if array.count is not None and count is not None and array.replicated:
+        return replace(array, count=count, key=frame.fresh(node), nature=kept(array))
+    row = ONE if count == ONE and array.count is not None else None
+    return Array(row, frame.fresh(node), None, array.traced, array.trace, nature=kept(array))
 
 
 def items_of(values: Value) -> tuple[Value, ...] | None:

@@ -154,7 +154,7 @@ def map_items(container: Container, apply: Callable[[Value], Value], ids: Ids | 
             changed = tuple([(key, apply(item)) for key, item in items])
             return Mapping(changed, None if rest is None else apply(rest), ids, container.factory)
         case Elements(item):
-            return Elements(apply(item), ids)
+            return Elements(apply(item), ids, container.resume)
         case Instance(definition, items):
             return Instance(definition, tuple([(name, apply(item)) for name, item in items]), ids)
 

@@ -28,7 +28,8 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """The evaluated arguments of a call. `open` means that `*` or `**` of unknown content may have given more, `rest` what the
-    items of an unpacked iterable of unknown length are. `node` is the call that was written so, None where a library calls.
+    items of an unpacked iterable of unknown length are. `node` is the call that was written so, None where a library calls; `sent` is
+    what a generator gets that began with the others.
     """
 
     positional: tuple[Value, ...] = ()
@@ -36,6 +37,7 @@ class Arguments:
     open: bool = False
     rest: Value | None = None
     node: ast.Call | None = None
+    sent: Value | None = None
 
     def get(self, position: int | None, keyword: str | None = None) -> Value | None:
         """The argument at `position` or named `keyword`, or None."""

@@ -178,13 +178,13 @@ def merge_all(states: list[State]) -> State | None:
 
 
 def joined_facts(left: dict[_Key, Told], right: dict[_Key, Told]) -> dict[_Key, Told]:
-    """What both paths tell of arrays."""
+    """What both paths tell of arrays. Where one of them says nothing, both do only if the array is on one device on the other."""
     facts: dict[_Key, Told] = {}
     for key in left.keys() & right.keys():
         ours, theirs = left[key], right[key]
         if ours == theirs or ours is None or theirs is None:
             facts[key] = theirs if ours is None else ours
-        elif ABSENT not in (ours, theirs):
+        elif ABSENT not in (ours, theirs) and (UNTOLD not in (ours, theirs) or ours.surely_one or theirs.surely_one):
             facts[key] = ours.joined(theirs)
     return facts
 

@@ -6,6 +6,7 @@ import ast
 
 from shardlint.placement.domain import UNKNOWN, Constant, Container, Elements, Mapping, Sequence, Value
 from shardlint.placement.frame import Frame
+from shardlint.placement.generators import send
 from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import alternatives, copied, held, is_container, join, one_of
 from shardlint.placement.machine import Arguments, Machine
@@ -20,6 +21,8 @@ def container_method(
     owner: Value, name: str, arguments: Arguments, node: Node, frame: Frame, machine: Machine
 ) -> Value:
     """Call a method of a container, or of each alternative if there are several."""
+    if name == "send" and isinstance(owner, Elements):
+        return send(owner, arguments, node, frame, machine)
     called = {id(one): _called(one, name, arguments, node, frame) for one in alternatives(owner) if is_container(one)}
     if any(content is not None for content, _ in called.values()):
         function = node.func if isinstance(node, ast.Call) else node

@@ -75,6 +75,9 @@ def _combined(operands: list[Value], node: Node, frame: Frame) -> Value:
         traced,
         chosen.trace,
         committed=any(array.committed for array in arrays),
+        replicated=not traced
+        and all(array.replicated or counts[id(array)] == ONE for array in arrays)
+        and count != ONE,
     )
 
 

@@ -69,7 +69,7 @@ class Program:
         self._loading = Loading(self, self._watched, self.main)
         self._restless: set[tuple[Frame, Hashable]] = set()
         self._defined: list[Function] = []
-        self._definitions: dict[tuple[ast.ClassDef | ast.Call, Frame], Definition] = {}
+        self._definitions: dict[tuple[ast.ClassDef | ast.Call, Frame, str], Definition] = {}
         self._traced: Entries = {}
         self._names: dict[FunctionNode, Names] = {}
         self._numbers = count()
@@ -99,9 +99,9 @@ class Program:
         for module in self._loading.modules_kept:
             self.claiming.load(module)
         main, chunks = self._loading.main_frame, self._loading.chunks
-        for (node, frame), definition in before._definitions.items():
+        for (node, frame, name), definition in before._definitions.items():
             if frame.module in self._loading.frames and definition.place.chunk in chunks:
-                self._definitions[node, frame] = definition
+                self._definitions[node, frame, name] = definition
                 if frame is main:
                     definition.begin()
                 else:
@@ -184,9 +184,9 @@ class Program:
         return self._functions.run(function, arguments, node, frame)
 
     def definition(self, node: ast.ClassDef | ast.Call, name: str, frame: Frame) -> Definition:
-        known = self._definitions.get((node, frame))
+        known = self._definitions.get((node, frame, name))
         if known is None:
-            known = self._definitions[node, frame] = Definition(name, frame.place(node))
+            known = self._definitions[node, frame, name] = Definition(name, frame.place(node))
         if known not in frame.definitions:
             frame.definitions.append(known)
         return known

@@ -35,5 +35,6 @@ def _counted(node: ast.expr) -> ast.Name | None:
 
 
 def on_one(value: Value) -> Value:
-    """A mesh or sharding of which that is proven."""
-    return replace(value, count=ONE, trace=None) if isinstance(value, Mesh | Sharding) else value
+    """A mesh or sharding of which that is proven. Of one over the whole machine a fact tells it."""
+    narrows = isinstance(value, Mesh | Sharding) and not value.count.whole
+    return replace(value, count=ONE, trace=None) if narrows else value

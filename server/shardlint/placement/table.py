@@ -88,6 +88,20 @@ class Class:
 
 
 @dataclass(frozen=True, slots=True)
+class Optimizer:
+    """What an optimizer of optax keeps: the fields of the state of each of its parts, None for one that depends on whether the learning
+    rate is a number; one `alone` has one part and no tuple around it. `scalars` are the fields of one number, `unknown` those of which nothing is said. With
+    `together`, one compiled function gets all leaves of the updates.
+    """
+
+    state: tuple[tuple[str, ...] | None, ...]
+    alone: bool = False
+    together: bool = False
+    scalars: frozenset[str] = frozenset()
+    unknown: frozenset[str] = frozenset()
+
+
+@dataclass(frozen=True, slots=True)
 class Existence:
     """The first versions with and without a name; None where it was always or is still there."""
 
@@ -110,6 +124,7 @@ class Table:
     timeline: Mapping[str, Existence]
     dtypes: Mapping[str, Dtype]
     marks: Mapping[str, tuple[Mark, ...]]
+    optimizers: Mapping[str, Optimizer]
     given_on: frozenset[str] = frozenset()
 
     def canonical(self, name: str) -> str:
@@ -266,6 +281,7 @@ def load() -> Table:
             for name in row["names"]
         },
         marks=_marks(api["mark"]),
+        optimizers={name: _optimizer(row) for row in api["optimizer"] for name in row["names"]},
         timeline={name: Existence(row.get("added"), row.get("removed")) for name, row in api["timeline"].items()},
     )
 
@@ -286,6 +302,16 @@ def _marks(rows: Iterable[Mapping[str, Any]]) -> Mapping[str, tuple[Mark, ...]]:
         for name in row["names"]:
             found[name] = (*found.get(name, ()), mark)
     return found
+
+
+def _optimizer(row: Mapping[str, Any]) -> Optimizer:
+    return Optimizer(
+        tuple(None if part == "rate" else tuple(part) for part in row["state"]),
+        row.get("alone", False),
+        row.get("together", False),
+        frozenset(row.get("scalars", ())),
+        frozenset(row.get("unknown", ())),
+    )
 
 
 def _argument(row: Mapping[str, Any] | None) -> Argument | None:

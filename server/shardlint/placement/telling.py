@@ -7,7 +7,7 @@ but nothing is said of an array behind it: see UNTOLD.
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from collections.abc import Mapping as MappingType
 from functools import reduce
 
@@ -186,6 +186,27 @@ def told_of(value: Value, truth: bool) -> dict[Subject, Told] | None:
     return reduce(joined_facts, possible) if possible else None
 
 
+def told_of_all(values: Iterable[Value], truth: bool) -> dict[Subject, Told] | None:
+    """What holds where all of `values` are as true as `truth`, None if they cannot be: an array that only an alternative is about
+    which then cannot be is not there.
+    """
+    found: dict[Subject, Told] = {}
+    for value in values:
+        told = told_of(value, truth)
+        if told is None:
+            return None
+        found.update(told)
+        choices = alternatives(value)
+        for one in choices if len(choices) > 1 else ():
+            if isinstance(one, Test):
+                found.update(told_if(one, truth) or dict.fromkeys(_subjects(one, truth), ABSENT))
+    return found
+
+
+def _subjects(test: Test, truth: bool) -> list[Subject]:
+    return [subject for subject, _ in (test.true if truth else test.false)]
+
+
 def _excluded(known: Count | None, told: Told) -> bool:
     return told is None or (known is not None and told not in (UNTOLD, ABSENT) and known.met(told) is None)
 
@@ -230,7 +251,7 @@ def _junction_of_tests(values: list[Value], *, stop: bool) -> Value:
     for value in values:
         if passed is None:
             break
-        deciding, passing = told_of(value, stop), told_of(value, not stop)
+        deciding, passing = told_of(value, stop), told_of_all([value], not stop)
         if deciding is not None:
             told = {**passed, **deciding}
             stopped = told if stopped is None else joined_facts(stopped, told)

@@ -33,9 +33,10 @@ def set_mesh(site: Site) -> Value:
     return UNKNOWN
 
 
-def spec(_site: Site) -> Value:
+def spec(site: Site) -> Value:
     """A `PartitionSpec`, which means a sharding together with a mesh."""
-    return Spec()
+    named = site.arguments.open or any(one != Constant(None) for one in site.arguments.values())
+    return Spec(replicated=not named)
 
 
 def concrete(site: Site) -> Value:

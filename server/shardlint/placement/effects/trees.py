@@ -6,8 +6,11 @@ from collections.abc import Hashable
 
 from shardlint.placement.domain import (
     UNKNOWN,
+    Array,
     Constant,
     Elements,
+    Foreign,
+    Host,
     Instance,
     Mapping,
     OneOf,
@@ -104,6 +107,9 @@ def tree_leaves(site: Site) -> Value:
     return Elements(one_of(leaves(tree)), ids) if known is None else Sequence(tuple(known), ids)
 
 
+_LEAVES = (Array, Host, Foreign, Constant)
+
+
 def _ordered_leaves(tree: Value) -> list[Value] | None:
     match tree:
         case Instance(definition, items) if definition.is_tree:
@@ -112,6 +118,10 @@ def _ordered_leaves(tree: Value) -> list[Value] | None:
             parts = [_ordered_leaves(item) for item in items]
         case Mapping(items, None) if all(isinstance(key, str) for key, _ in items):
             parts = [_ordered_leaves(item) for _, item in sorted(items, key=lambda pair: str(pair[0]))]
+        case Constant(None):
+            return []
+        case OneOf(choices) if all(isinstance(one, (*_LEAVES, Unknown)) and one != Constant(None) for one in choices):
+            return [tree]  # what may be a leaf is taken for one
         case Elements() | Mapping() | OneOf() | Unknown():
             return None
         case _:
@@ -154,5 +164,7 @@ def _refilled(tree: Value, items: list[Value]) -> Value:
         case Mapping(held):
             made = {key: _refilled(item, items) for key, item in sorted(held, key=lambda pair: str(pair[0]))}
             return Mapping(tuple((key, made[key]) for key, _ in held))
+        case Constant(None):
+            return tree
         case _:
             return items.pop(0)
