@@ -14,10 +14,12 @@ from shardlint.placement.domain import (
     Devices,
     Elements,
     Fact,
+    Function,
     Instance,
     Mesh,
     Method,
     Namespace,
+    Sequence,
     Sharding,
     Super,
     Symbol,
@@ -27,6 +29,7 @@ from shardlint.placement.external import read
 from shardlint.placement.frame import Frame
 from shardlint.placement.machine import Machine
 from shardlint.placement.objects import object_attribute
+from shardlint.placement.parameters import positional_defaults
 from shardlint.placement.state import EVERY_ARRAY
 from shardlint.syntax.tree import Node
 
@@ -48,6 +51,8 @@ def attribute(owner: Value, name: str, node: Node, frame: Frame, machine: Machin
             return machine.member(module, name, node, frame)
         case Instance() | Class() | Super():
             return object_attribute(owner, name, node, frame, machine)
+        case Function(defaults=defaults) if name == "__defaults__" and defaults:
+            return Sequence(tuple(value for _, value in positional_defaults(owner)))
         case Array():
             return _of_array(owner, name, node, frame, machine)
         case Fact():
