@@ -15,11 +15,13 @@ from shardlint.placement.domain import (
     Elements,
     Fact,
     Foreign,
+    Function,
     Host,
     Instance,
     Mesh,
     Method,
     Namespace,
+    Sequence,
     Sharding,
     Super,
     Symbol,
@@ -30,6 +32,7 @@ from shardlint.placement.frame import Frame
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.natures import library, natured
 from shardlint.placement.objects import object_attribute
+from shardlint.placement.parameters import positional_defaults
 from shardlint.placement.site import Site
 from shardlint.placement.state import EVERY_ARRAY
 from shardlint.placement.table import Effect
@@ -53,6 +56,8 @@ def attribute(owner: Value, name: str, node: Node, frame: Frame, machine: Machin
             return machine.member(module, name, node, frame)
         case Instance() | Class() | Super():
             return object_attribute(owner, name, node, frame, machine)
+        case Function(defaults=defaults) if name == "__defaults__" and defaults:
+            return Sequence(tuple(value for _, value in positional_defaults(owner)))
         case Array():
             return _of_array(owner, name, node, frame, machine)
         case Host() | Foreign():

@@ -109,6 +109,11 @@ class Loading:
         outside = imports is not None and split(imports, self.modules) is None
         return f"{imports}{dot}{more}" if outside else name
 
+    def comes_from(self, own: Module, module: str, name: str) -> bool:
+        """Whether what a module gives as `name` is what it imports under that name from the module `own`."""
+        found = origin(f"{module}.{name}", self.modules)
+        return found is not None and found[0] is own and found[1] == name
+
     def changes(self, name: str) -> bool:
         """Whether a dotted name is a variable of another module that is bound more than once."""
         found = split(name, self.modules)

@@ -42,6 +42,13 @@ def bound_arguments(function: Function, code: Code, arguments: Arguments, ids: I
     return bound
 
 
+def positional_defaults(function: Function) -> list[tuple[str, Value]]:
+    """The defaults of the parameters that may be given by position, in their order: `function.__defaults__`."""
+    by_keyword = function.code.node.args.kwonlyargs if isinstance(function.code, Code) else []
+    names = {parameter.arg for parameter in by_keyword}
+    return [(name, value) for name, value in function.defaults if name not in names]
+
+
 def _starred(values: tuple[Value, ...], arguments: Arguments) -> Value:
     if arguments.rest is not None:
         return Elements(one_of([*values, arguments.rest]))

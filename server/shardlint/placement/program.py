@@ -266,7 +266,9 @@ class Program:
     def everything(self, module: str, node: ast.alias, frame: Frame) -> Iterable[tuple[str, Value]]:
         found = self._watched.find(module)
         if found is not None:
-            return [(name, Symbol(f"{module}.{name}")) for name in sorted(found.outline.public)]
+            own = self.module_of(frame)
+            names = [name for name in sorted(found.outline.public) if not self._loading.comes_from(own, module, name)]
+            return [(name, Symbol(self.table.canonical(self._loading.given_on(f"{module}.{name}")))) for name in names]
         names = self.table.names_in(module, self.target.versions)
         return [(name, self.canonical_symbol(full, node, frame)) for name, full in names.items()]
 

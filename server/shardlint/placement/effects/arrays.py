@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from collections.abc import Iterator
 from dataclasses import replace
 
 from shardlint.placement.counts import ONE
@@ -17,14 +18,13 @@ from shardlint.placement.domain import (
     Fact,
     Foreign,
     Host,
-    Instance,
-    Mapping,
+    OneOf,
     Sequence,
     Unknown,
     Value,
 )
 from shardlint.placement.giving import give_up
-from shardlint.placement.lattice import alternatives, copied, deeply_copied, each, leaves, map_leaves
+from shardlint.placement.lattice import alternatives, copied, deeply_copied, each, held, is_container, map_leaves
 from shardlint.placement.machine import item_of
 from shardlint.placement.nature import Gone
 from shardlint.placement.operators import combined
@@ -185,12 +185,19 @@ def reshape_of_first(site: Site) -> Value:
 def operands_of(site: Site) -> list[Value]:
     """What an operation works on: its arguments, the leaves of those that are trees."""
     given = [*([] if site.owner is None else [site.owner]), *site.arguments.values()]
-    trees = (Sequence, Mapping, Elements, Instance)
-    return [
-        part
-        for value in given
-        for part in (leaves(value) if any(isinstance(one, trees) for one in alternatives(value)) else (value,))
-    ]
+    return [part for value in given for part in _parts(value)]
+
+
+def _parts(value: Value) -> Iterator[Value]:
+    """The leaves of a tree; one that may be this or that stays so, as it is the same wherever it is found."""
+    if isinstance(value, OneOf) and any(is_container(one) for one in value.values):
+        for one in value.values:
+            yield from _parts(one)
+    elif is_container(value):
+        for item in held(value):
+            yield from _parts(item)
+    else:
+        yield value
 
 
 def kept(result: Value, site: Site) -> Value:

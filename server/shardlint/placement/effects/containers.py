@@ -6,11 +6,11 @@ from collections.abc import Callable
 from collections.abc import Mapping as MappingType
 from itertools import product as product_
 
-from shardlint.placement.domain import UNKNOWN, Constant, Elements, Mapping, Partial, Sequence, Symbol, Value
+from shardlint.placement.domain import UNKNOWN, Constant, Elements, Mapping, Mesh, Partial, Sequence, Symbol, Value
 from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import each, one_of
 from shardlint.placement.machine import Arguments, item_of
-from shardlint.placement.objects import iterated
+from shardlint.placement.objects import entered, iterated
 from shardlint.placement.operators import combined
 from shardlint.placement.site import Site
 
@@ -184,7 +184,16 @@ def managed(site: Site) -> Value:
     return Elements(item_of(site.arguments.get(0, "enter_result")))
 
 
+def entered_by_stack(site: Site) -> Value:
+    """`stack.enter_context(manager)`: what `with manager as name` binds."""
+    manager = site.argument(0, "cm")
+    if isinstance(manager, Mesh):
+        site.frame.state.entered = manager.count
+    return entered(manager, site.node, site.frame, site.machine)
+
+
 CONTAINER_EFFECTS: MappingType[str, Callable[[Site], Value]] = {
+    "entered": entered_by_stack,
     "chain": chain,
     "chain-nested": chain_nested,
     "of-first": of_first,
