@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import posixpath
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -19,6 +20,7 @@ from shardlint.model import PLACEMENT_WORDS, Problem
 
 FILE_NAME = "pyproject.toml"
 TABLE = "[tool.shardlint]"
+_DOCS_URL = re.compile(r"(https?|file)://[^\s{}]*\{rule\}[^\s{}]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,7 +31,8 @@ class Settings:
     Paths are already joined to `root`. `assume` are claims of where values live, one of `PLACEMENT_WORDS` by qualified name.
 
     `select` (None: the rules that run by default), `extend_select` and `ignore` name rules or families of them, and
-    `per_file_ignores` does by patterns of files. See `selection` for how they work together.
+    `per_file_ignores` does by patterns of files. See `selection` for how they work together. `docs_url` is where the rules' pages
+    are published, with `{rule}` for the name.
 
     A pattern of `exclude` is the name of a file or folder, such as `third_party` or `*_pb2.py`, or the path of one from
     `root`, written with slashes, such as `src/generated`; a folder stands for all that is below it. `*`, `?` and `[...]` are
@@ -48,6 +51,7 @@ class Settings:
     per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     exclude: tuple[str, ...] = ()
     assume: Mapping[str, str] = field(default_factory=dict[str, str])
+    docs_url: str | None = None
 
 
 @dataclass(frozen=True)
@@ -63,6 +67,7 @@ class _Table:
     per_file_ignores: dict[str, object] = field(default_factory=dict[str, object])
     exclude: list[str] = field(default_factory=list[str])
     assume: dict[str, object] = field(default_factory=dict[str, object])
+    docs_url: str | None = None
 
 
 _KEYS = tuple(entry.name.replace("_", "-") for entry in fields(_Table))
@@ -124,6 +129,11 @@ def _settings(file: Path, table: object) -> tuple[Settings, tuple[Problem, ...]]
     problems += [problem(file, f"{TABLE} {clause}") for clause in wrong]
     assume, unusable = _assumed(valid.assume)
     problems += [problem(file, f"{TABLE} assume: {clause}") for clause in unusable]
+    docs_url = valid.docs_url
+    if docs_url is not None and not _DOCS_URL.fullmatch(docs_url):
+        clause = f"docs-url must be an address with {{rule}} in it, such as 'https://example.org/{{rule}}.html', not {docs_url!r}."
+        problems.append(problem(file, f"{TABLE} {clause}"))
+        docs_url = None
     per_file, unusable = _per_file(valid.per_file_ignores)
     problems += [problem(file, f"{TABLE} per-file-ignores: {clause}") for clause in unusable]
     return Settings(
@@ -138,6 +148,7 @@ def _settings(file: Path, table: object) -> tuple[Settings, tuple[Problem, ...]]
         per_file_ignores=per_file,
         exclude=tuple(map(_pattern, valid.exclude)),
         assume=assume,
+        docs_url=docs_url,
     ), tuple(problems)
 
 

@@ -107,6 +107,8 @@ def scope_of(
     if target is None:
         target, found = find_target(folder, settings, shipped.jax_versions, environ)
     catalogue, unusable = _with_own_records(shipped, settings)
+    if settings.docs_url is not None:
+        catalogue = replace(catalogue, docs_url=settings.docs_url)
     told = [problem(settings.source or folder, f"{TABLE} {clause}") for clause in unknown(catalogue, settings)]
     scope = Scope(
         settings, target, catalogue, ignored_rules(catalogue, settings, asked), ignored_by_file(catalogue, settings),

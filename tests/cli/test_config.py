@@ -31,6 +31,7 @@ def test_all_keys(tmp_path: Path) -> None:
         extend-select = ["host-read"]
         ignore = ["a"]
         exclude = ["b*", "./c/", "**/d/"]
+        docs-url = "https://example.org/{rule}.html"
 
         [tool.shardlint.per-file-ignores]
         "tests/" = ["A"]
@@ -54,6 +55,7 @@ def test_all_keys(tmp_path: Path) -> None:
         per_file_ignores={"tests": ("A",), "*_pb2.py": ("a", "b")},
         exclude=("b*", "/c", "**/d"),
         assume={"pkg.load": "many-devices", "step": "host"},
+        docs_url="https://example.org/{rule}.html",
     )
 
 
@@ -79,7 +81,7 @@ def test_no_file(tmp_path: Path) -> None:
         ("jax_version = '0.5'", "[tool.shardlint] has no key 'jax_version'; did you mean 'jax-version'?"),
         (
             "zzz = 1",
-            "[tool.shardlint] has no key 'zzz'; known: assume, exclude, extend-select, ignore, jax-version, per-file-ignores, python, records, select.",
+            "[tool.shardlint] has no key 'zzz'; known: assume, docs-url, exclude, extend-select, ignore, jax-version, per-file-ignores, python, records, select.",
         ),
         ("jax-version = 0.5", "[tool.shardlint] jax-version must be a string, not 0.5."),
         ("python = ['a']", "[tool.shardlint] python must be a string, not ['a']."),
@@ -93,6 +95,13 @@ def test_no_file(tmp_path: Path) -> None:
             "[tool.shardlint] per-file-ignores: 'a.py' must have a list of strings, not 'b'.",
         ),
         ("per-file-ignores = {'' = ['b']}", "[tool.shardlint] per-file-ignores: '' is no pattern of files."),
+        (
+            "docs-url = 'example.org'",
+            (
+                "[tool.shardlint] docs-url must be an address with {rule} in it, "
+                "such as 'https://example.org/{rule}.html', not 'example.org'."
+            ),
+        ),
         ("assume = 'x'", "[tool.shardlint] assume must be a table, not 'x'."),
         (
             "assume = {'a.b' = 'one-devise'}",
