@@ -27,7 +27,7 @@ from shardlint.placement.operators import combined
 from shardlint.placement.site import Site
 from shardlint.placement.table import Effect
 from shardlint.placement.trace import Trace
-from shardlint.placement.tracing import RECORDING, Tracing
+from shardlint.placement.tracing import RECORDING, Tracing, of_argument
 from shardlint.syntax.tree import Node, Place
 
 
@@ -168,7 +168,7 @@ def _as_tracers(arguments: Arguments, function: Transformed, site: Site) -> Argu
         static = function.static.has(key, signature)
         if static:
             return value
-        traced = Tracing.MAYBE if static is None or unclear else Tracing.SURE
+        traced = Tracing.MAYBE if static is None or unclear else of_argument(function.how)
         return map_leaves(value, lambda leaf: tracer(leaf, traced))
 
     return Arguments(

@@ -79,7 +79,8 @@ Level = Annotated[Severity, Field(strict=False)]
 SafetyName = Annotated[Safety, Field(strict=False)]
 LineNumber = Annotated[int, Field(ge=1)]
 Protocol = Literal[
-    "dlpack", "cuda-array-interface", "buffer", "pointer", "numpy", "pickle", "scalar", "operator", "write"
+    "dlpack", "cuda-array-interface", "buffer", "pointer", "numpy", "pickle", "scalar", "operator", "operand", "write"
 ]
 """How data cross: `numpy` is `__array__`, `scalar` a Python number or list made of an array, `operator` an operation on arrays of two
-libraries, and `write` a change of memory that may be shared."""
+libraries, `operand` a function of a library that computes with its own arrays alone, and `write` a change of memory that may be
+shared."""
