@@ -86,9 +86,7 @@ def attribute_read(machine: Machine, owner: Value, node: ast.Attribute, frame: F
         record(machine, row, node.value, owner, Arguments(), node, node, frame)
 
 
-def _operands(
-    row: Consumer, owner: Value | None, arguments: Arguments
-) -> Iterator[tuple[ast.expr | None, Value]]:
+def _operands(row: Consumer, owner: Value | None, arguments: Arguments) -> Iterator[tuple[ast.expr | None, Value]]:
     """Everything that is handed over: one object, or every array among the arguments."""
     if not row.every:
         given = [_operand(row, owner, arguments)]
