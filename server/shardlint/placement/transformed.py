@@ -161,6 +161,8 @@ def _as_tracers(arguments: Arguments, function: Transformed, site: Site) -> Argu
                 return replace(array_at(where, site), traced=traced)
             case Host() | Foreign():
                 return Array(ONE if put is None else None, site.frame.fresh(site.node), traced=traced)
+            case Constant(int() | float() | complex()) if function.how in RECORDING:
+                return Array(ONE if put is None else None, site.frame.fresh(site.node), traced=traced)
             case _:
                 return leaf
 
