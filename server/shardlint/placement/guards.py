@@ -279,7 +279,7 @@ def instance(value: Value, names: Kinds) -> bool | None:
             order = definition.order()
             return True if not names.isdisjoint(order) else None if definition.is_open else False
         case Array(count, traced=traced):
-            if "jax.Array" in names or ("jax.core.Tracer" in names and traced is Tracing.SURE):
+            if "jax.Array" in names or ("jax.core.Tracer" in names and traced >= Tracing.DIFFERENTIATED):
                 return True
             concrete = count is not None and not traced
             never = _HOST_TYPES | ({"torch.Tensor", "jax.core.Tracer"} if concrete else {"torch.Tensor"})

@@ -3,14 +3,27 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
 from shardlint.placement.counts import ONE, Subject, Told
-from shardlint.placement.domain import UNKNOWN, Array, Capsule, Foreign, Host, Method, OneOf, Symbol, Unknown, Value
+from shardlint.placement.domain import (
+    UNKNOWN,
+    Array,
+    Capsule,
+    Elements,
+    Foreign,
+    Host,
+    Method,
+    OneOf,
+    Sequence,
+    Symbol,
+    Unknown,
+    Value,
+)
 from shardlint.placement.external import ask_about
 from shardlint.placement.facts import exclude, learn
 from shardlint.placement.frame import Frame
-from shardlint.placement.lattice import alternatives, one_of
+from shardlint.placement.lattice import alternatives, leaves, one_of
 from shardlint.placement.machine import Arguments, Event, Machine
 from shardlint.placement.nature import PLAIN
 from shardlint.placement.natures import Data, library
@@ -19,8 +32,9 @@ from shardlint.placement.tracing import Tracing
 from shardlint.syntax.tree import Node
 
 TELLING_NAMES = frozenset({"to_dlpack", "from_dlpack", "toDlpack", "fromDlpack"})
-COMMON_PROTOCOLS = frozenset({"numpy", "scalar", "operator", "write"})
+COMMON_PROTOCOLS = frozenset({"numpy", "scalar", "operator", "operand", "write"})
 """The protocols of what every program does all the time: they refuse no array for its placement, and where nothing is known nobody asks."""
+_MOST_ITEMS = 8
 _ASKING_WORDS = frozenset({"copy", "device", "dl_device"})
 """Keywords with which it matters what library the data comes from; else only what goes into JAX may be wrong to hand over at all."""
 _CAUGHT_WITH = frozenset({"*", "Exception", "BaseException"})
@@ -52,9 +66,9 @@ def call_seen(machine: Machine, function: Value, arguments: Arguments, node: Nod
     found = consumer_of(machine, function)
     if found is not None:
         row, owner = found
-        operand_node, value = _operand(row, owner, arguments)
-        if not isinstance(owner, Unknown):
-            record(machine, row, operand_node, value, arguments, node, node.func, frame)
+        for operand_node, value in _operands(row, owner, arguments):
+            if not isinstance(owner, Unknown):
+                record(machine, row, operand_node, value, arguments, node, node.func, frame)
         return
     name = function.name if isinstance(function, Symbol | Method) else ""
     if name.rpartition(".")[2] in TELLING_NAMES:
@@ -70,6 +84,30 @@ def attribute_read(machine: Machine, owner: Value, node: ast.Attribute, frame: F
     row = machine.table.consumers.get(f"jax.Array.{node.attr}")
     if row is not None and row.attribute and any(isinstance(one, Array) for one in alternatives(owner)):
         record(machine, row, node.value, owner, Arguments(), node, node, frame)
+
+
+def _operands(row: Consumer, owner: Value | None, arguments: Arguments) -> Iterator[tuple[ast.expr | None, Value]]:
+    """Everything that is handed over: one object, or every array among the arguments."""
+    if not row.every:
+        given = [_operand(row, owner, arguments)]
+    else:
+        nodes = [None] * len(arguments.values()) if arguments.node is None else _written(arguments.node, arguments)
+        given = list(zip(nodes, arguments.values(), strict=True))
+    for node, value in given:
+        yield node, value
+        if row.items or row.every:
+            held = [leaf for one in alternatives(value) if isinstance(one, Sequence | Elements) for leaf in leaves(one)]
+            yield from ((node, leaf) for leaf in held[:_MOST_ITEMS] if isinstance(leaf, Array))
+
+
+def _written(call: ast.Call, arguments: Arguments) -> list[ast.expr | None]:
+    """The expressions for the values of all arguments, where there is one for each."""
+    plain = not any(isinstance(one, ast.Starred) for one in call.args)
+    named = {one.arg: one.value for one in call.keywords if one.arg is not None}
+    nodes: list[ast.expr | None] = [*call.args] if plain else []
+    nodes = nodes[: len(arguments.positional)]
+    nodes += [None] * (len(arguments.values()) - len(arguments.keywords) - len(nodes))
+    return [*nodes, *(named.get(name) for name in arguments.keywords)]
 
 
 def _operand(row: Consumer, owner: Value | None, arguments: Arguments) -> tuple[ast.expr | None, Value]:
@@ -104,7 +142,7 @@ def record(
     `operand` is the expression for it, where there is one; `node` is the whole hand-off, `name` the part that names the consumer.
     """
     choices = tuple(one for one in alternatives(value) if not isinstance(one, Array) or frame.informed(one) is not None)
-    if row.protocol in COMMON_PROTOCOLS and not any(_tells(choice) for choice in choices):
+    if row.protocol in COMMON_PROTOCOLS and not any(_tells(choice, row) for choice in choices):
         return
     if any(_may_be_refused(choice, row, frame) for choice in choices):
         frame.may_raise()
@@ -151,8 +189,10 @@ def _may_be_refused(value: Value, row: Consumer, frame: Frame) -> bool:
     return row.protocol not in COMMON_PROTOCOLS and not isinstance(value, Host | Foreign)
 
 
-def _tells(value: Value) -> bool:
+def _tells(value: Value, row: Consumer) -> bool:
     """Whether anything is known of a value for which a rule could ask."""
+    if row.every:
+        return isinstance(value, Array)
     return isinstance(value, Array) or (isinstance(value, Host | Foreign) and value.nature is not PLAIN)
 
 

@@ -81,7 +81,7 @@ class Event:
     @property
     def trace(self) -> Trace | None:
         """The evidence: where the value comes from, or how JAX came to run this with a tracer."""
-        if self.traced is Tracing.SURE:
+        if self.traced >= Tracing.DIFFERENTIATED:
             return self.entry
         trace = getattr(self.value, "trace", None)
         return self.value.nature.trace if trace is None and isinstance(self.value, Array | Host | Foreign) else trace

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Mapping
 
-from shardlint.placement.domain import Array, Foreign, Host, Value
+from shardlint.placement.domain import Array, Foreign, Host, Sequence, Value
 from shardlint.placement.frame import Frame
 from shardlint.placement.handoffs import record
 from shardlint.placement.lattice import alternatives
@@ -54,10 +54,13 @@ def operated(
     `nodes` are the operands, of which the array of JAX is what is handed over; `node` is the whole expression.
     """
     for this, other, operand in ((right, left, nodes[1]), (left, right, nodes[0])):
+        if name == "getitem" and isinstance(this, Sequence):
+            this = next((one for one in this.items if isinstance(one, Array)), this)
         arrays = [one for one in alternatives(this) if isinstance(one, Array)]
         others = [one for one in alternatives(other) if isinstance(one, Host | Foreign)]
         if arrays and others:
-            row = machine.table.consumers.get(f"operator.{name}")
+            of_numpy = name == "getitem" and this is not left and all(isinstance(one, Host) for one in others)
+            row = machine.table.consumers.get("numpy.ndarray.__getitem__" if of_numpy else f"operator.{name}")
             if row is not None:
                 record(machine, row, operand, this, Arguments((left, right)), node, node, frame)
             return

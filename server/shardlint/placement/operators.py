@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable
+from dataclasses import replace
 
 from shardlint.model import Target
 from shardlint.placement.counts import ONE, Count
@@ -29,6 +30,7 @@ from shardlint.placement.lattice import alternatives, each, held, one_of
 from shardlint.placement.nature import PLAIN
 from shardlint.placement.natures import common, computed, with_nature
 from shardlint.placement.telling import fact_test, negation, told_if_there
+from shardlint.placement.tracing import Tracing
 from shardlint.placement.versions import compare_versions, is_version, ordered
 from shardlint.syntax.tree import Node
 
@@ -61,6 +63,8 @@ def _combined(operands: list[Value], node: Node, frame: Frame) -> Value:
     unknown = next((array for array in arrays if counts[id(array)] is None), None)
     chosen = many or unknown or arrays[0]
     traced = max(frame.traced, *(array.traced for array in arrays))
+    if traced is Tracing.DIFFERENTIATED:
+        traced = Tracing.MAYBE  # an operation without a derivative gives an array
     count = counts[id(chosen)]
     committed = [counts[id(array)] for array in arrays if array.committed]
     if refused(committed, frame.state.mesh if count == ONE and not traced else count):
@@ -94,7 +98,8 @@ def binary(left: Value, operator: ast.operator, right: Value, node: ast.expr, fr
     pair = (*alternatives(left), *alternatives(right))
     if any(isinstance(value, Array) for value in pair):
         plain = all(isinstance(value, Array) or _is_scalar(value) for value in pair)
-        return with_nature(combined([left, right], node, frame), common([left, right]) if plain else PLAIN)
+        made = _differentiated(combined([left, right], node, frame), operator, (left, right))
+        return with_nature(made, common([left, right]) if plain else PLAIN)
     for library in pair:
         if isinstance(library, Foreign):
             return Foreign(library.library, None, computed([left, right], same_dtype=False))
@@ -118,6 +123,17 @@ def binary(left: Value, operator: ast.operator, right: Value, node: ast.expr, fr
             return Host(computed([left, right], same_dtype=whole))
         case _:
             return UNKNOWN
+
+
+def _differentiated(made: Value, operator: ast.operator, operands: tuple[Value, Value]) -> Value:
+    """What arithmetic gives: with a number that is differentiated, another one."""
+    if not isinstance(made, Array) or made.traced is not Tracing.MAYBE or not isinstance(operator, _SMOOTH):
+        return made
+    sure = any(isinstance(one, Array) and one.traced is Tracing.DIFFERENTIATED for one in operands)
+    return replace(made, traced=Tracing.DIFFERENTIATED) if sure else made
+
+
+_SMOOTH = ast.Add | ast.Sub | ast.Mult | ast.Div | ast.Pow | ast.MatMult
 
 
 def _is_scalar(value: Value) -> bool:

@@ -18,7 +18,7 @@ from shardlint.placement.machine import Machine
 from shardlint.placement.modules import Module
 from shardlint.placement.objects import typical
 from shardlint.placement.state import State
-from shardlint.placement.tracing import Tracing
+from shardlint.placement.tracing import Tracing, of_argument
 from shardlint.placement.transformed import came_in, positional_names, traced_inside
 from shardlint.syntax.scopes import FunctionNode, parameters
 from shardlint.syntax.tree import Chunk
@@ -156,7 +156,7 @@ class Outside:
             name = index if signature and index < len(signature) else parameter.arg
             if own is None and entries and all(one.how.static.has(name, signature) is False for one in entries):
                 plain = default is None and parameter is not code.node.args.vararg
-                value = _tracer(value, plain, key)
+                value = _tracer(value, plain, key, min(of_argument(one.how.how) for one in entries))
             state.variables[parameter.arg] = self.machine.claiming.given(parameter, value, frame)
         _, end = run_body(code, frame, self.machine)
         frame.state = frame.state if end is None else end
@@ -185,9 +185,9 @@ class Outside:
                 self.machine.keep(owner, one.items)
 
 
-def _tracer(value: Value, plain: bool, key: Hashable) -> Value:
+def _tracer(value: Value, plain: bool, key: Hashable, traced: Tracing) -> Value:
     """A parameter of a function that JAX runs with tracers: what is not annotated is one too, or holds such."""
     if isinstance(value, Array):
-        return replace(value, traced=Tracing.SURE)
+        return replace(value, traced=traced)
     arrays = isinstance(value, Unknown | Host)
-    return Array(None, key, traced=Tracing.SURE) if arrays and plain else value
+    return Array(None, key, traced=traced) if arrays and plain else value

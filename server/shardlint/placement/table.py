@@ -66,7 +66,10 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """A hand-off: see handoffs.toml. `raises` are the exceptions with which it refuses an array on several devices."""
+    """A hand-off: see handoffs.toml. `raises` are the exceptions with which it refuses an array on several devices. Of one that takes
+    `every` argument, any array among them is handed over, and with `items` those in its lists. `primal` ones ask for what has no
+    derivative, which a tracer that is only differentiated knows.
+    """
 
     name: str
     protocol: str
@@ -77,6 +80,9 @@ class Consumer:
     source_says: str | None = None
     does: str | None = None
     raises: frozenset[str] = frozenset()
+    every: bool = False
+    items: bool = False
+    primal: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,7 +158,8 @@ class Table:
     @cached_property
     def telling(self) -> frozenset[str]:
         """The last parts of all names in the table: an unknown name that ends in one may be a re-export of it."""
-        known = (*self.effects, *self.consumers, *self.timeline)
+        own = (name for name, row in self.consumers.items() if not row.every)
+        known = (*self.effects, *own, *self.timeline)
         return frozenset(
             name.rpartition(".")[2]
             for name in known
@@ -263,6 +270,9 @@ def load() -> Table:
             row.get("source-says"),
             row.get("does"),
             frozenset(row.get("raises", hand_offs["refusals"].get(row["protocol"], ()))),
+            row.get("every", False),
+            row.get("items", False),
+            row.get("primal", False),
         )
         for row in hand_offs["consumer"]
         for name in row["names"]

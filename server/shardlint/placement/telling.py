@@ -70,7 +70,7 @@ def has(owner: Value, name: str, count: Count | None) -> Value:
     match owner:
         case Array() if name == "__cuda_array_interface__":
             return Constant(False) if count is not None and count.surely_many else Test(_interface(owner), ())
-        case Array() if name == "__dlpack_device__" and owner.traced is Tracing.SURE:
+        case Array() if name == "__dlpack_device__" and owner.traced >= Tracing.DIFFERENTIATED:
             return Constant(False)
         case Array() if name in ("__dlpack__", "__dlpack_device__", "sharding", "devices"):
             return UNKNOWN if owner.traced else Constant(True)

@@ -11,15 +11,31 @@ from enum import IntEnum
 
 
 class Tracing(IntEnum):
-    """Of an array, whether it is a tracer; of a frame, whether what is made there is."""
+    """Of an array, whether it is a tracer; of a frame, whether what is made there is.
+
+    A tracer that is only DIFFERENTIATED still knows its number: what has no derivative (`int`, `bool`, a comparison, the index of an
+    item) takes that from it, and comes out as an array (run on 0.4.30, 0.5.3 and 0.10.2).
+    """
 
     NO = 0
     MAYBE = 1
-    SURE = 2
+    DIFFERENTIATED = 2
+    SURE = 3
 
 
 RECORDING = frozenset({"jit", "pjit", "pmap", "pmap-stacked", "checkpoint", "remat", "body"})
 """The transformations that record every operation."""
+
+DIFFERENTIATING = frozenset(
+    {"grad", "grad_and_aux", "value_and_grad", "gradients", "forward", "jacfwd", "jacrev", "hessian"}
+)
+"""Those whose tracers know their number."""
+
+
+def of_argument(how: str) -> Tracing:
+    """What a transformation hands over for an array that it does not leave as it is."""
+    return Tracing.DIFFERENTIATED if how in DIFFERENTIATING else Tracing.SURE
+
 
 AS_IT_COMES = frozenset({"named_call", "vectorize"})
 """Those that may hand over what they were given."""

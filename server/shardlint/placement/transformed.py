@@ -27,7 +27,7 @@ from shardlint.placement.operators import combined
 from shardlint.placement.site import Site
 from shardlint.placement.table import Effect
 from shardlint.placement.trace import Trace
-from shardlint.placement.tracing import RECORDING, Tracing
+from shardlint.placement.tracing import RECORDING, Tracing, of_argument
 from shardlint.syntax.tree import Node, Place
 
 
@@ -161,6 +161,8 @@ def _as_tracers(arguments: Arguments, function: Transformed, site: Site) -> Argu
                 return replace(array_at(where, site), traced=traced)
             case Host() | Foreign():
                 return Array(ONE if put is None else None, site.frame.fresh(site.node), traced=traced)
+            case Constant(int() | float() | complex()) if function.how in RECORDING:
+                return Array(ONE if put is None else None, site.frame.fresh(site.node), traced=traced)
             case _:
                 return leaf
 
@@ -168,7 +170,7 @@ def _as_tracers(arguments: Arguments, function: Transformed, site: Site) -> Argu
         static = function.static.has(key, signature)
         if static:
             return value
-        traced = Tracing.MAYBE if static is None or unclear else Tracing.SURE
+        traced = Tracing.MAYBE if static is None or unclear else of_argument(function.how)
         return map_leaves(value, lambda leaf: tracer(leaf, traced))
 
     return Arguments(

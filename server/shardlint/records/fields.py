@@ -78,11 +78,6 @@ Template = Annotated[Line, AfterValidator(_template)]
 Level = Annotated[Severity, Field(strict=False)]
 SafetyName = Annotated[Safety, Field(strict=False)]
 LineNumber = Annotated[int, Field(ge=1)]
-Protocol = Literal[
-    "dlpack", "cuda-array-interface", "buffer", "pointer", "numpy", "pickle", "scalar", "operator", "write"
-]
-"""How data cross: `numpy` is `__array__`, `scalar` a Python number or list made of an array, `operator` an operation on arrays of two
-libraries, and `write` a change of memory that may be shared."""
 Kind = Literal[
     "silent-copy",
     "silent-partial",
@@ -95,3 +90,9 @@ Kind = Literal[
     "crash",
 ]
 """What can go wrong without an exception on the line that does it; see `records.cases`."""
+Protocol = Literal[
+    "dlpack", "cuda-array-interface", "buffer", "pointer", "numpy", "pickle", "scalar", "operator", "operand", "write"
+]
+"""How data cross: `numpy` is `__array__`, `scalar` a Python number or list made of an array, `operator` an operation on arrays of two
+libraries, `operand` a function of a library that computes with its own arrays alone, and `write` a change of memory that may be
+shared."""

@@ -44,6 +44,8 @@ _SIGNS = {
 
 def consumer_words(consumer: str, quote: Callable[[str], str] = str) -> str:
     """A consumer as people write it: a method of arrays by its bare name. `quote` marks the code in it as such."""
+    if consumer == "numpy.ndarray.__getitem__":
+        return f"an index of a {quote('numpy.ndarray')}"
     if consumer.startswith("operator."):
         name = consumer.removeprefix("operator.")
         return quote(_SIGNS.get(name) or f"{_SIGNS.get(name.removeprefix('i'), name)}=")

@@ -45,7 +45,8 @@ def _traced(event: Event, wanted: object) -> Verdict:
     """
     if wanted is not True or not isinstance(event.value, Array) or event.traced is Tracing.NO:
         return Verdict.NO
-    if event.traced is Tracing.MAYBE:
+    knows_its_number = event.traced is Tracing.DIFFERENTIATED and event.row is not None and event.row.primal
+    if event.traced is Tracing.MAYBE or knows_its_number:
         return Verdict.UNKNOWN
     return Verdict.POSSIBLE if event.mixed else Verdict.YES
 
