@@ -28,7 +28,7 @@ if TYPE_CHECKING:
 @dataclass(frozen=True, slots=True)
 class Arguments:
     """The evaluated arguments of a call. `open` means that `*` or `**` of unknown content may have given more, `rest` what the
-    items of an unpacked iterable of unknown length are. `node` is the call that was written so, None where a library calls.
+    items of an unpacked iterable of unknown length are. `node` is the call that was written so, None where a library calls; the first `bound` positional ones were given before.
     """
 
     positional: tuple[Value, ...] = ()
@@ -36,6 +36,7 @@ class Arguments:
     open: bool = False
     rest: Value | None = None
     node: ast.Call | None = None
+    bound: int = 0
 
     def get(self, position: int | None, keyword: str | None = None) -> Value | None:
         """The argument at `position` or named `keyword`, or None."""

@@ -91,7 +91,18 @@ Kind = Literal[
 ]
 """What can go wrong without an exception on the line that does it; see `records.cases`."""
 Protocol = Literal[
-    "dlpack", "cuda-array-interface", "buffer", "pointer", "numpy", "pickle", "scalar", "operator", "write"
+    "dlpack",
+    "cuda-array-interface",
+    "buffer",
+    "pointer",
+    "numpy",
+    "pickle",
+    "scalar",
+    "operator",
+    "write",
+    "compute",
+    "donate",
+    "address",
 ]
 """How data cross: `numpy` is `__array__`, `scalar` a Python number or list made of an array, `operator` an operation on arrays of two
 libraries, and `write` a change of memory that may be shared."""
