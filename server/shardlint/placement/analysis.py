@@ -93,7 +93,8 @@ def _matters(name: str, table: Table, answers: Mapping[str, str]) -> bool:
     """Whether something that is called so may be a hand-off, or a name that some JAX does not have."""
     last = name.rpartition(".")[2]
     if name.startswith("?."):
-        return last in TELLING_NAMES or last in DONATING or f"jax.Array.{last}" in table.consumers
+        known = (f"jax.Array.{last}", f"ctypes.Array.{last}")
+        return last in TELLING_NAMES or last in DONATING or any(one in table.consumers for one in known)
     name = table.canonical(answers.get(name, name))
     if name in table.consumers or name in table.timeline or name in table.loans:
         return True

@@ -32,6 +32,9 @@ READ_ONLY = "read-only"
 READ_LATER = "read-later"
 """The mark of what is written into while a `jax.Array` in the same memory is read afterwards."""
 
+LENT = "lent"
+"""The mark of memory of another library that a `jax.Array` has taken over."""
+
 ITEM = "item"
 """The mark of what was taken out of an array by its index: a number, or an array of fewer axes."""
 

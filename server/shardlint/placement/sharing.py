@@ -17,7 +17,7 @@ from shardlint.placement.domain import Array, Constant, Elements, Foreign, Host,
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, each, leaves
 from shardlint.placement.machine import Event, Machine
-from shardlint.placement.natures import READ_LATER, library
+from shardlint.placement.natures import LENT, READ_LATER, library
 from shardlint.placement.places import held_now, put_at
 from shardlint.placement.site import Site
 from shardlint.placement.table import Loan, Table
@@ -45,7 +45,8 @@ def lend(made: Value, site: Site) -> None:
         if not isinstance(one, Host | Foreign) or library(one) not in loan.of:
             return one
         trace = site.step(one.nature.trace, f"{site.short} makes a jax.Array that may have its memory")
-        return replace(one, nature=replace(one.nature, shares=key, trace=trace))
+        marks = one.nature.marks | {LENT}
+        return replace(one, nature=replace(one.nature, shares=key, marks=marks, trace=trace))
 
     shared = each(held, lent)
     if shared is not held:
@@ -105,7 +106,9 @@ def unnamed(node: ast.expr, frame: Frame, machine: Machine) -> None:
     """Record the write that a statement is if it goes through a view that has no name: nobody can read it but as the `jax.Array`."""
     for key, events in list(frame.state.written.items()):
         for event in events:
-            if event.place.node is node and event.operand is not None and isinstance(event.operand.node, ast.Call):
+            lent = isinstance(event.value, Host | Foreign) and LENT in event.value.nature.marks
+            through_call = event.operand is not None and isinstance(event.operand.node, ast.Call)
+            if event.place.node is node and through_call and not lent:
                 _confirmed(event, traced(event.trace, event.place, "written into here"), machine)
                 frame.state.written.pop(key, None)
 
