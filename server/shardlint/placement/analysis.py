@@ -10,6 +10,7 @@ from shardlint.placement.claiming import Assumed, WrongClaim
 from shardlint.placement.handoffs import TELLING_NAMES
 from shardlint.placement.machine import Event
 from shardlint.placement.modules import Module, Modules, Own
+from shardlint.placement.outline import DONATING
 from shardlint.placement.probe import Probe
 from shardlint.placement.program import Program
 from shardlint.placement.reach import Reaches
@@ -92,9 +93,10 @@ def _matters(name: str, table: Table, answers: Mapping[str, str]) -> bool:
     """Whether something that is called so may be a hand-off, or a name that some JAX does not have."""
     last = name.rpartition(".")[2]
     if name.startswith("?."):
-        return last in TELLING_NAMES or f"jax.Array.{last}" in table.consumers
+        known = (f"jax.Array.{last}", f"ctypes.Array.{last}")
+        return last in TELLING_NAMES or last in DONATING or any(one in table.consumers for one in known)
     name = table.canonical(answers.get(name, name))
-    if name in table.consumers or name in table.timeline:
+    if name in table.consumers or name in table.timeline or name in table.loans:
         return True
     if name.startswith("builtins."):
         return False

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shardlint.placement.addresses import of_temporary
 from shardlint.placement.builtin_calls import call_builtin
 from shardlint.placement.counts import ONE
 from shardlint.placement.devices import method as method_of_devices
@@ -35,6 +36,7 @@ from shardlint.placement.domain import (
 from shardlint.placement.effects import EFFECTS
 from shardlint.placement.external import called
 from shardlint.placement.frame import Frame
+from shardlint.placement.giving import used
 from shardlint.placement.handoffs import call_seen, consumer_of, result_of
 from shardlint.placement.lattice import alternatives, each, without_none
 from shardlint.placement.machine import Arguments, Machine, item_of
@@ -42,6 +44,7 @@ from shardlint.placement.methods import container_method
 from shardlint.placement.natures import computed, library, natured
 from shardlint.placement.objects import construct, object_attribute, record_method
 from shardlint.placement.operators import combined
+from shardlint.placement.sharing import lend
 from shardlint.placement.site import Site
 from shardlint.placement.table import Effect
 from shardlint.placement.telling import proof_of_one
@@ -53,6 +56,14 @@ _SETTERS = frozenset({"set", "add", "multiply", "divide", "power", "min", "max",
 _OF_RECORDS = frozenset({"replace", "_replace", "_asdict"})
 _STATELESS = "flax.linen.Module"
 """Modules of which `apply` is `__call__` with parameters given first."""
+_COMPUTING = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.image.", "jax.device_put")
+"""Functions that read the data that they are given."""
+_NO_DATA = frozenset(
+    {"shape", "ndim", "size", "result_type", "zeros_like", "ones_like", "empty_like", "full_like", "iscomplexobj"}
+)
+"""Those of them that do not."""
+_READING = frozenset({"like", "same", "one-shard"})
+"""What methods of an array do that need its memory."""
 _NEVER_RETURN = frozenset({"skipTest"})
 
 
@@ -86,6 +97,8 @@ class Calls:
                     {**dict(keywords), **arguments.keywords},
                     arguments.open,
                     arguments.rest,
+                    arguments.node if isinstance(inner, Transformed | Partial) else None,
+                    bound=arguments.bound + len(bound),
                 )
                 return self.call(inner, merged, node, frame)
             case Transformed():
@@ -117,7 +130,10 @@ class Calls:
                 return self._machine.claiming.external(name, node, frame)
             return called(Symbol(name), arguments, node, frame, self._machine)
         site = Site(self._machine, frame, node, name, effect, arguments)
+        if name.startswith(_COMPUTING) and name.rpartition(".")[2] not in _NO_DATA:
+            used(arguments.values(), name, node, frame, self._machine)
         made = natured(EFFECTS[effect.name](site), site)
+        lend(made, site)
         if isinstance(made, Transformed):
             self._machine.traces(made.function, made, node, frame)
         elif name.startswith("jax.lax."):
@@ -135,7 +151,10 @@ class Calls:
                 full = f"jax.Array.{name}"
                 effect = self._machine.table.effects.get(full, _NO_EFFECT)
                 site = Site(self._machine, frame, node, full, effect, arguments, owner)
-                return natured(EFFECTS[effect.name](site), site)
+                if effect.name in _READING and full not in self._machine.table.consumers:
+                    used((owner,), full, node, frame, self._machine)
+                made = natured(EFFECTS[effect.name](site), site)
+                return of_temporary(made, owner, node, frame, self._machine) if effect.name == "address" else made
             case Method(Array() as array, _) if name in _SETTERS:
                 return combined([array, *arguments.positional], node, frame)
             case Host() | Foreign():

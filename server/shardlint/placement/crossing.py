@@ -4,7 +4,8 @@ calls with equal arguments share one summary, and renamed back on the way out; e
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable
+from collections.abc import Callable, Hashable, Iterator
+from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, field, replace
 
 from shardlint.placement.counts import Count, Facts, Subject, Told
@@ -14,6 +15,8 @@ from shardlint.placement.domain import (
     Constant,
     Elements,
     Fact,
+    Foreign,
+    Host,
     Ids,
     Instance,
     Mapping,
@@ -24,6 +27,7 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.frame import Code, Frame
 from shardlint.placement.lattice import bounded, leaves, map_items, one_of
+from shardlint.placement.machine import Event
 from shardlint.placement.state import EVERY_ARRAY
 from shardlint.placement.trace import Trace, traced
 from shardlint.syntax.tree import Node
@@ -73,6 +77,8 @@ class Crossing:
                 return Test(_renamed(true, self._inner), _renamed(false, self._inner))
             case Capsule(trace):
                 return Capsule(self._passed(trace, name))
+            case Host(nature) | Foreign(nature=nature) if nature.shares is not None:
+                return replace(leaf, nature=replace(nature, shares=self._inner(nature.shares)))
             case _:
                 return leaf
 
@@ -109,6 +115,8 @@ class Crossing:
                 return Test(_renamed(true, self._outer), _renamed(false, self._outer))
             case Capsule(trace=trace):
                 return Capsule(evidence(trace))
+            case Host(nature) | Foreign(nature=nature) if nature.shares is not None:
+                return replace(leaf, nature=replace(nature, shares=self._outer(nature.shares)))
             case _:
                 return leaf
 
@@ -147,6 +155,12 @@ class Crossing:
         told = {(outer, self._counts.get(outer)): facts[inner] for outer, inner in self._keys.items() if inner in facts}
         told.update({(key, None): facts[key] for key in facts if key in self.seen})
         return {**told, (EVERY_ARRAY, None): facts[EVERY_ARRAY]} if EVERY_ARRAY in facts else told
+
+    def written(self, events: MappingType[Hashable, tuple[Event, ...]]) -> Iterator[tuple[Hashable, tuple[Event, ...]]]:
+        """What a summary wrote into the memory of what the caller passed in, by the caller's keys."""
+        for outer, inner in self._keys.items():
+            if inner in events:
+                yield outer, events[inner]
 
     def _mapped(self, value: Value, leaf: Callable[[Value], Value], ids: Callable[[Ids], Ids]) -> Value:
         match value:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Hashable, Mapping
 
+from shardlint.placement.addresses import passed
 from shardlint.placement.attributes import attribute
 from shardlint.placement.comprehend import comprehension, dict_comprehension
 from shardlint.placement.domain import (
@@ -26,15 +27,17 @@ from shardlint.placement.external import item
 from shardlint.placement.facts import settled
 from shardlint.placement.frame import Frame
 from shardlint.placement.generators import yielded
+from shardlint.placement.giving import used
 from shardlint.placement.handoffs import attribute_read
 from shardlint.placement.iteration import element
-from shardlint.placement.lattice import each, one_of, without_none
+from shardlint.placement.lattice import each, is_container, one_of, without_none
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.names import defined, value_of
 from shardlint.placement.objects import iterated, special_method
 from shardlint.placement.operations import COMPARISONS, OPERATORS, operated
 from shardlint.placement.operators import binary, compare, compared
+from shardlint.placement.sharing import given, seen
 from shardlint.placement.state import State
 from shardlint.placement.storing import default_item
 from shardlint.placement.subscripts import subscript
@@ -53,7 +56,10 @@ class Evaluator:
         return UNKNOWN if handler is None else handler(self, node, frame)
 
     def name(self, node: ast.Name, frame: Frame) -> Value:
-        return value_of(node, frame, self._machine)
+        value = value_of(node, frame, self._machine)
+        if frame.state.written:
+            seen(value, node, frame, self._machine)
+        return value
 
     def attribute(self, node: ast.Attribute, frame: Frame) -> Value:
         owner = without_none(self._machine.evaluate(node.value, frame))
@@ -61,6 +67,8 @@ class Evaluator:
         found = each(owner, lambda value: attribute(value, node.attr, node, frame, self._machine))
         if isinstance(found, Method) and isinstance(found.owner, Unknown | Method | Symbol):
             frame.may_raise()
+        if frame.state.written:
+            seen(found, node, frame, self._machine)
         return found
 
     def call(self, node: ast.Call, frame: Frame) -> Value:
@@ -71,6 +79,9 @@ class Evaluator:
         for part in (node.func, *node.args) if frame.state.conditions else ():
             if (root := root_name(part)) is not None:
                 frame.state.forget_conditions(root, only_attributes=True)
+        if frame.state.written:
+            given(arguments.values(), node, frame, self._machine)
+        passed(function, arguments, frame, self._machine)
         return self._machine.call(function, arguments, node, frame)
 
     def arguments(self, node: ast.Call, frame: Frame) -> Arguments:
@@ -147,6 +158,10 @@ class Evaluator:
         found = each(owner, lambda value: each(index, lambda at: self._item(value, at, node, frame)))
         if isinstance(found, Unknown):
             frame.may_raise()
+        if frame.state.written:
+            seen(found, node, frame, self._machine)
+        if not is_container(owner):
+            used((owner,), "operator.getitem", node, frame, self._machine)
         return found
 
     def _item(self, owner: Value, index: Value, node: ast.Subscript, frame: Frame) -> Value:
@@ -179,6 +194,7 @@ class Evaluator:
             if (special := special_method(owner, method, node, frame, self._machine)) is not None:
                 return self._machine.call(special, Arguments((other,)), node, frame)
         operated(name, left, right, (node.left, node.right), node, frame, self._machine)
+        used((left, right), f"operator.{name}", node, frame, self._machine)
         return binary(left, node.op, right, node, frame)
 
     def unary(self, node: ast.UnaryOp, frame: Frame) -> Value:

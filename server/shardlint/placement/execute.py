@@ -7,6 +7,7 @@ from collections.abc import Callable, Mapping, Sequence
 from dataclasses import replace
 
 from shardlint.placement import flow
+from shardlint.placement.addresses import deleted
 from shardlint.placement.annotations import assigned_as
 from shardlint.placement.definition import fields_of
 from shardlint.placement.domain import UNKNOWN, Class, Constant, Elements, Fact, Symbol, Unknown, Value
@@ -23,6 +24,7 @@ from shardlint.placement.names import defined
 from shardlint.placement.objects import set_attribute, special_method
 from shardlint.placement.operations import OPERATORS, operated, written
 from shardlint.placement.operators import binary
+from shardlint.placement.sharing import unnamed
 from shardlint.placement.storing import delete_item, store_item
 from shardlint.placement.telling import exactly
 from shardlint.placement.widening import forget_bound, root_name
@@ -81,6 +83,8 @@ class Executor:
         special = special_method(owner, "__setitem__", target, frame, self._machine)
         if special is None:
             store_item(target, value, frame, self._machine)
+            if frame.state.written:
+                unnamed(target, frame, self._machine)
         else:
             index = self._machine.evaluate(target.slice, frame)
             self._machine.call(special, Arguments((index, value)), target, frame)
@@ -107,6 +111,8 @@ class Executor:
 
     def expression(self, node: ast.Expr, frame: Frame) -> None:
         self._machine.evaluate(node.value, frame)
+        if frame.state.written:
+            unnamed(node.value, frame, self._machine)
 
     def assign(self, node: ast.Assign, frame: Frame) -> None:
         value = self._machine.evaluate(node.value, frame)
@@ -232,7 +238,7 @@ class Executor:
             for name in targets(target):
                 owner = frame.owner(name)
                 if owner is frame:
-                    frame.state.variables.pop(name, None)
+                    deleted(frame.state.variables.pop(name, None), frame.place(node), frame)
                 else:
                     frame.assign(owner, name, UNKNOWN)
             if isinstance(target, ast.Subscript):

@@ -180,4 +180,5 @@ class Frame:
         """The key of the value with this number that `node` makes now: facts about what it made before are forgotten."""
         key = (node, *self.turn, number) if self.turn or number else node
         self.state.facts.pop(key, None)
+        self.state.written.pop(key, None)
         return key

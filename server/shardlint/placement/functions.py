@@ -20,7 +20,7 @@ from shardlint.placement.frame import Code, FactOf, Frame
 from shardlint.placement.generators import SENT, looks_at_sent
 from shardlint.placement.journal import Journal
 from shardlint.placement.lattice import alternatives, each, leaves, one_of
-from shardlint.placement.machine import Arguments, Machine
+from shardlint.placement.machine import Arguments, Event, Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.mutation import change_ids, made_in
 from shardlint.placement.parameters import bound_arguments
@@ -56,7 +56,7 @@ _FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """What one run gave: the result, facts about the arguments that hold after it, what it assigned and changed outside of
+    """What one run gave: the result, facts about the arguments that hold after it, what it assigned, changed and wrote into outside of
     itself, whether it returns at all and whether it may raise. `seen` are the keys of the arrays that it found around itself, `born` the
     ids of the containers that it made.
     """
@@ -65,6 +65,7 @@ class Summary:
     facts: dict[Hashable, Told]
     outer: dict[tuple[Frame, str], Value]
     changes: dict[Hashable, Change]
+    written: dict[Hashable, tuple[Event, ...]]
     returns: bool
     raises: bool
     entered: tuple[Trace | None, ...]
@@ -221,6 +222,7 @@ class Functions:
             {} if generator else end.facts,
             {place: value for place, value in end.outer.items() if value is not around.outer.get(place)},
             {key: change for key, change in end.changes.items() if not made_in(inner, key)},
+            {} if generator else end.written,
             returns,
             inner.raises and not generator,
             entered(bound),
@@ -319,6 +321,7 @@ def _apply(summary: Summary, crossing: Crossing, now: tuple[Trace | None, ...]) 
     for key, change in summary.changes.items():
         content = crossing.leave(change.content, born, known)
         change_ids(crossing.outer_ids(frozenset({key}), born), content, frame, sure=change.sure)
+    frame.state.written.update(crossing.written(summary.written))
     learn(crossing.told(summary.facts), frame)
     return crossing.leave(summary.result, born, evidence)
 

@@ -76,7 +76,7 @@ class Guards:
             case ast.Call(func=ast.Attribute(value=subject, attr="is_deleted"), args=[], keywords=[]) if not truth:
                 value = self._machine.evaluate(subject, frame)
                 self._keep(subject, value, _may_be_there, frame)
-                give_up(subject, Gone.NO, frame)
+                give_up(subject, Gone.NO, frame, self._machine)
             case ast.Call(func=function, args=[subject, ast.Constant(value=str(name))], keywords=[]) if self._is(
                 function, "hasattr", frame
             ):

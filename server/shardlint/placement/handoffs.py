@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Hashable, Iterator
+from dataclasses import replace
 
 from shardlint.placement.counts import ONE, Subject, Told
 from shardlint.placement.domain import (
@@ -25,14 +26,16 @@ from shardlint.placement.facts import exclude, learn
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, leaves, one_of
 from shardlint.placement.machine import Arguments, Event, Machine
-from shardlint.placement.nature import PLAIN
-from shardlint.placement.natures import Data, library
+from shardlint.placement.nature import PLAIN, Nature
+from shardlint.placement.natures import ITEM, READ_ONLY, STRIDED, Data, layout_of, library
 from shardlint.placement.table import Consumer
+from shardlint.placement.trace import Trace
 from shardlint.placement.tracing import Tracing
+from shardlint.placement.writes import is_refused, note_write
 from shardlint.syntax.tree import Node
 
 TELLING_NAMES = frozenset({"to_dlpack", "from_dlpack", "toDlpack", "fromDlpack"})
-COMMON_PROTOCOLS = frozenset({"numpy", "scalar", "operator", "operand", "write"})
+COMMON_PROTOCOLS = frozenset({"numpy", "scalar", "operator", "operand", "write", "compute", "donate", "address"})
 """The protocols of what every program does all the time: they refuse no array for its placement, and where nothing is known nobody asks."""
 _MOST_ITEMS = 8
 _ASKING_WORDS = frozenset({"copy", "device", "dl_device"})
@@ -71,6 +74,11 @@ def call_seen(machine: Machine, function: Value, arguments: Arguments, node: Nod
                 record(machine, row, operand_node, value, arguments, node, node.func, frame)
         return
     name = function.name if isinstance(function, Symbol | Method) else ""
+    out = arguments.keywords.get("out") if isinstance(function, Symbol) and name.startswith("numpy.") else None
+    if out is not None:
+        row = replace(machine.table.consumers["operator.setitem"], name=name)
+        node_of = next((one.value for one in node.keywords if one.arg == "out"), None)
+        record(machine, row, node_of, out, arguments, node, node.func, frame)
     if name.rpartition(".")[2] in TELLING_NAMES:
         full = name if isinstance(function, Symbol) else f"?.{name}"
         place, func = frame.place(node), frame.place(node.func)
@@ -113,6 +121,7 @@ def _written(call: ast.Call, arguments: Arguments) -> list[ast.expr | None]:
 def _operand(row: Consumer, owner: Value | None, arguments: Arguments) -> tuple[ast.expr | None, Value]:
     """What is handed over, and the expression for it where the program writes one."""
     call, position, keyword = arguments.node, row.array.position, row.array.keyword
+    written = position - arguments.bound
     if owner is not None:
         function = None if call is None else call.func
         return (function.value if isinstance(function, ast.Attribute) else None), owner
@@ -123,8 +132,8 @@ def _operand(row: Consumer, owner: Value | None, arguments: Arguments) -> tuple[
     for one in call.keywords:
         if one.arg is not None and one.arg == keyword:
             return one.value, value
-    plain = not any(isinstance(argument, ast.Starred) for argument in call.args[: position + 1])
-    return (call.args[position] if plain and 0 <= position < len(call.args) else None), value
+    plain = not any(isinstance(argument, ast.Starred) for argument in call.args[: written + 1])
+    return (call.args[written] if plain and 0 <= written < len(call.args) else None), value
 
 
 def record(
@@ -151,26 +160,41 @@ def record(
     mixed = len({_kind(choice, frame) for choice in choices}) > 1
     varied = mixed or len({choice.nature for choice in choices if isinstance(choice, Data)}) > 1
     for choice in choices:
-        machine.record(
-            Event(
-                place=frame.place(node),
-                name=frame.place(name),
-                consumer=row.name,
-                protocol=row.protocol,
-                operand=None if operand is None else frame.place(operand),
-                value=choice,
-                count=frame.count(choice) if isinstance(choice, Array) else None,
-                arguments=arguments,
-                row=row,
-                handlers=frame.handlers,
-                version_guarded=frame.state.version_guarded,
-                traced=choice.traced if isinstance(choice, Array) else Tracing.NO,
-                mixed=mixed,
-                varied=varied,
-                entry=frame.entry,
-            )
+        event = Event(
+            place=frame.place(node),
+            name=frame.place(name),
+            consumer=row.name,
+            protocol=row.protocol,
+            operand=None if operand is None else frame.place(operand),
+            value=_as_handed(choice, operand, row, frame, machine),
+            count=frame.count(choice) if isinstance(choice, Array) else None,
+            arguments=arguments,
+            row=row,
+            handlers=frame.handlers,
+            version_guarded=frame.state.version_guarded,
+            traced=choice.traced if isinstance(choice, Array) else Tracing.NO,
+            mixed=mixed,
+            varied=varied,
+            entry=frame.entry,
         )
+        if row.protocol != "write" or is_refused(choice):
+            machine.record(event)
+        else:
+            note_write(event, frame)
     _survive(row, choices, frame)
+
+
+def _as_handed(value: Value, operand: ast.expr | None, row: Consumer, frame: Frame, machine: Machine) -> Value:
+    """A value as a hand-off gets it: nothing can be written into an array of JAX, and of a value of which nothing is known that goes into
+    JAX, the subscript that it is written as tells how its memory lies.
+    """
+    if row.protocol == "write" and isinstance(value, Array):
+        return replace(value, nature=replace(value.nature, marks=value.nature.marks | {READ_ONLY}))
+    if row.gives != "jax" or not isinstance(value, Unknown) or not isinstance(operand, ast.Subscript):
+        return value
+    marks = layout_of(machine.evaluate(operand.slice, frame)) - {ITEM}
+    trace = Trace(frame.place(operand), "this leaves out items") if STRIDED in marks else None
+    return Foreign("", None, Nature(None, marks=marks, trace=trace)) if marks else value
 
 
 def _kind(value: Value, frame: Frame) -> Hashable:

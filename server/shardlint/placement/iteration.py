@@ -25,7 +25,8 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, each, held, one_of
-from shardlint.placement.natures import STRIDED, kept
+from shardlint.placement.nature import PLAIN, Nature
+from shardlint.placement.natures import ITEM, STRIDED, kept
 from shardlint.syntax.tree import Node
 
 _LONGEST_TEXT = 8
@@ -53,7 +54,7 @@ def element(values: Value, node: Node, frame: Frame) -> Value:
             case Fact(items=Elements(item)):
                 return item
             case Host() | Foreign():
-                return replace(value, nature=replace(value.nature, marks=value.nature.marks - {STRIDED}))
+                return value if value.nature is PLAIN else replace(value, nature=_of_item(value.nature))
             case Version(known):
                 return Version(known, opaque=True)
             case _:
@@ -69,6 +70,10 @@ def _row(array: Array, node: Node, frame: Frame) -> Array:
         return replace(array, count=count, key=frame.fresh(node), nature=kept(array))
     row = ONE if count == ONE and array.count is not None else None
     return Array(row, frame.fresh(node), None, array.traced, array.trace, nature=kept(array))
+
+
+def _of_item(nature: Nature) -> Nature:
+    return replace(nature, marks=(nature.marks - {STRIDED}) | {ITEM})
 
 
 def items_of(values: Value) -> tuple[Value, ...] | None:

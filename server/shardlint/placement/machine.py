@@ -29,7 +29,7 @@ if TYPE_CHECKING:
 class Arguments:
     """The evaluated arguments of a call. `open` means that `*` or `**` of unknown content may have given more, `rest` what the
     items of an unpacked iterable of unknown length are. `node` is the call that was written so, None where a library calls; `sent` is
-    what a generator gets that began with the others.
+    what a generator gets that began with the others; the first `bound` positional ones were given before.
     """
 
     positional: tuple[Value, ...] = ()
@@ -38,6 +38,7 @@ class Arguments:
     rest: Value | None = None
     node: ast.Call | None = None
     sent: Value | None = None
+    bound: int = 0
 
     def get(self, position: int | None, keyword: str | None = None) -> Value | None:
         """The argument at `position` or named `keyword`, or None."""

@@ -19,6 +19,7 @@ from shardlint.placement.state import EVERY_ARRAY, Change, State
 
 if TYPE_CHECKING:
     from shardlint.placement.frame import Frame
+    from shardlint.placement.machine import Event
 
 _Key = TypeVar("_Key", bound=Hashable)
 _MOST_ABSENT = 16
@@ -39,6 +40,7 @@ def merge(left: State, right: State) -> State:
         facts,
         _merged_changes(left.changes, right.changes),
         meeting.conditions(),
+        _merged_writes(left.written, right.written),
         min(left.fewest, right.fewest),
         mesh,
         left.mesh_trace if mesh else None,
@@ -197,4 +199,20 @@ def _merged_changes(left: dict[Hashable, Change], right: dict[Hashable, Change])
             merged[key] = Change(join(ours.content, theirs.content), ours.sure and theirs.sure)
         elif (change := ours or theirs) is not None:
             merged[key] = Change(change.content, sure=False)
+    return merged
+
+
+def _merged_writes(
+    left: dict[Hashable, tuple[Event, ...]], right: dict[Hashable, tuple[Event, ...]]
+) -> dict[Hashable, tuple[Event, ...]]:
+    """What either path has written into."""
+    if not left or not right:
+        return dict(left or right)
+    merged = dict(left)
+    for key, events in right.items():
+        mine = merged.get(key, ())
+        merged[key] = (
+            *mine,
+            *(event for event in events if all(event.place.node is not one.place.node for one in mine)),
+        )
     return merged

@@ -17,6 +17,27 @@ Data = Array | Host | Foreign
 STRIDED = "strided"
 """The mark of an array between whose items others are left out: its memory is not compact."""
 
+OFFSET = "offset"
+"""The mark of an array that begins behind the first item of another: its memory need not be aligned as that of the other is."""
+
+ADDRESS = "address"
+"""The mark of an address of memory, which keeps nothing alive."""
+
+DANGLING = "dangling"
+"""The mark of an address whose memory nobody holds any more."""
+
+READ_ONLY = "read-only"
+"""The mark of an array into which nothing can be written."""
+
+READ_LATER = "read-later"
+"""The mark of what is written into while a `jax.Array` in the same memory is read afterwards."""
+
+LENT = "lent"
+"""The mark of memory of another library that a `jax.Array` has taken over."""
+
+ITEM = "item"
+"""The mark of what was taken out of an array by its index: a number, or an array of fewer axes."""
+
 LASTING = frozenset({"requires-grad"})
 """The marks that what is computed from an array has too."""
 
@@ -76,11 +97,10 @@ def _source(row: Mark, site: Site) -> Value:
 
 def _marked_by(made: Value, source: Value, rows: Iterable[Mark], site: Site) -> Value:
     """What comes of one alternative of the source: the first row counts that is of its library."""
-    whose = library(source)
-    row = next((row for row in rows if not row.of or whose in row.of), None)
+    before = source.nature if isinstance(source, Data) else PLAIN
+    row = next((row for row in rows if _counts(row, library(source), before.marks, site)), None)
     if row is None:
         return made
-    before = source.nature if isinstance(source, Data) else PLAIN
 
     def changed(nature: Nature) -> Nature:
         marks = ((before.marks if row.keeps else nature.marks) - row.removes) | row.adds
@@ -92,6 +112,16 @@ def _marked_by(made: Value, source: Value, rows: Iterable[Mark], site: Site) -> 
         return Nature(dtype, nature.gone, marks, shares, trace or nature.trace)
 
     return renatured(made, changed)
+
+
+def _counts(row: Mark, whose: str | None, marks: frozenset[str], site: Site) -> bool:
+    """Whether a row counts for an array of this library with these marks."""
+    return (
+        (not row.of or whose in row.of)
+        and (not row.needs or not row.needs.isdisjoint(marks))
+        and row.without.isdisjoint(marks)
+        and all(site.named(one) in (None, Constant(None), Constant(False)) for one in row.unless)
+    )
 
 
 def renatured(made: Value, change: Callable[[Nature], Nature]) -> Value:
@@ -141,12 +171,37 @@ def computed(operands: Iterable[Value], *, same_dtype: bool) -> Nature:
 def viewed(owner: Host | Foreign, index: Value) -> Host | Foreign:
     """`owner[index]`: a view of the same memory where the index surely is none of arrays; another array of its dtype else."""
     nature = owner.nature
-    if nature is PLAIN and not _steps(index):
+    layout = layout_of(index)
+    if nature is PLAIN and not layout - {ITEM}:
         return owner
     if not _is_basic(index):
         marks = nature.marks & LASTING
         return replace(owner, nature=replace(kept(owner), marks=marks, trace=nature.trace if marks else None))
-    return replace(owner, nature=replace(nature, marks=nature.marks | {STRIDED})) if _steps(index) else owner
+    return replace(owner, nature=replace(nature, marks=nature.marks | layout)) if layout else owner
+
+
+def layout_of(index: Value) -> frozenset[str]:
+    """The marks of the view that a subscript gives of compact memory: what literal slices surely leave out."""
+    parts = index.items if isinstance(index, Sequence) else (index,)
+    marks: set[str] = set()
+    for place, part in enumerate(parts):
+        match part:
+            case Slice(step=int() as step) if step not in (0, 1):
+                marks.add(STRIDED)
+            case Slice(low=low, high=high) if place and isinstance(parts[place - 1], Slice) and _narrows(low, high):
+                marks.add(STRIDED)
+            case Slice(low=int() as low) if not place and low > 0:
+                marks.add(OFFSET)
+            case Constant(int()):
+                marks.add(ITEM)
+            case _:
+                pass
+    return frozenset(marks)
+
+
+def _narrows(low: int | str | None, high: int | str | None) -> bool:
+    """Whether a slice surely leaves out items at an end."""
+    return (isinstance(low, int) and low > 0) or (isinstance(high, int) and high < 0)
 
 
 def _is_basic(index: Value) -> bool:
@@ -156,15 +211,5 @@ def _is_basic(index: Value) -> bool:
             return True
         case Sequence(items):
             return all(_is_basic(item) and not isinstance(item, Sequence) for item in items)
-        case _:
-            return False
-
-
-def _steps(index: Value) -> bool:
-    match index:
-        case Slice(step=int() as step):
-            return step != 1
-        case Sequence(items):
-            return any(isinstance(item, Slice) and _steps(item) for item in items)
         case _:
             return False

@@ -10,7 +10,7 @@ from shardlint.placement.frame import Frame
 from shardlint.placement.handoffs import record
 from shardlint.placement.lattice import alternatives
 from shardlint.placement.machine import Arguments, Machine
-from shardlint.placement.nature import PLAIN
+from shardlint.placement.writes import is_seen
 
 OPERATORS: Mapping[type[ast.operator], str] = {
     ast.Add: "add",
@@ -68,5 +68,6 @@ def operated(
 
 def written(consumer: str, owner: Value, operand: ast.expr, node: ast.expr, frame: Frame, machine: Machine) -> None:
     """Record a change of `owner`, the value of `operand`, where something is known of its memory."""
-    if any(isinstance(one, Host | Foreign) and one.nature is not PLAIN for one in alternatives(owner)):
+    in_place = consumer == "operator.inplace"
+    if any(is_seen(one, in_place=in_place) for one in alternatives(owner)):
         record(machine, machine.table.consumers[consumer], operand, owner, Arguments(), node, node, frame)

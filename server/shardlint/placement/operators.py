@@ -104,6 +104,8 @@ def binary(left: Value, operator: ast.operator, right: Value, node: ast.expr, fr
         if isinstance(library, Foreign):
             return Foreign(library.library, None, computed([left, right], same_dtype=False))
     match left, right:
+        case Symbol(name), _ if name.startswith("ctypes.") and isinstance(operator, ast.Mult):
+            return Symbol("ctypes.Array")  # the class of arrays of such numbers
         case Constant(int() as a), Constant(int() as b) if not isinstance(a, bool) and not isinstance(b, bool):
             return _arithmetic(a, operator, b)
         case Sequence(a_items), Sequence(b_items) if isinstance(operator, ast.Add):

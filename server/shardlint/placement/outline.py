@@ -9,6 +9,9 @@ from dataclasses import dataclass, field
 from shardlint.syntax.scopes import absolute
 from shardlint.syntax.tree import Chunk, Tree
 
+DONATING = frozenset({"donate_argnums", "donate_argnames"})
+"""The keywords of which a part's mentions tell as of attributes: with them a function gives up what it is given."""
+
 
 @dataclass(eq=False)
 class Part:
@@ -143,6 +146,8 @@ def _look(chunk: Chunk, package: str) -> Look:
             case ast.Name(id=name, ctx=ast.Load()):
                 within.mentions.add(name)
                 continue
+            case ast.keyword(arg=str() as name) if name in DONATING:
+                within.mentions.add(f"?.{name}")
             case ast.Constant(value=str() as text) if text.isidentifier():
                 within.mentions.add(f"?.{text}")  # getattr(x, "name")
                 continue

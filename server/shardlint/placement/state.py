@@ -12,6 +12,7 @@ from shardlint.placement.trace import Trace
 
 if TYPE_CHECKING:
     from shardlint.placement.frame import Frame
+    from shardlint.placement.machine import Event
 
 EVERY_ARRAY = "every array"
 """The key of facts that hold for all arrays at once (`jax.device_count() == 1`)."""
@@ -36,7 +37,7 @@ class Change:
 class State:
     """What holds at one point of the program: variables of the frame, what this run has assigned to variables of `outer` frames,
     facts about arrays by key, the `changes` of containers that were there before the run, by their ids, the truth of
-    `conditions` that nothing tells, by their text, the `fewest` devices that the machine has, the mesh in force, the mesh that a
+    `conditions` that nothing tells, by their text, what was `written` into the memory of arrays that were not read since, by their keys, the `fewest` devices that the machine has, the mesh in force, the mesh that a
     `with` statement `entered` (it gives specs a meaning, no more), and the device on which new arrays are made (None: not known).
     """
 
@@ -45,6 +46,7 @@ class State:
     facts: dict[Hashable, Told] = field(default_factory=dict[Hashable, Told])
     changes: dict[Hashable, Change] = field(default_factory=dict[Hashable, Change])
     conditions: dict[str, Value] = field(default_factory=dict[str, Value])
+    written: dict[Hashable, tuple[Event, ...]] = field(default_factory=dict["Hashable", "tuple[Event, ...]"])
     fewest: int = 1
     mesh: Count | None = None
     mesh_trace: Trace | None = None
@@ -56,7 +58,7 @@ class State:
     def copy(self) -> State:
         return State(
             dict(self.variables), dict(self.outer), dict(self.facts), dict(self.changes),
-            dict(self.conditions), self.fewest, self.mesh, self.mesh_trace, self.entered, self.default, self.version_guarded, self.alive,
+            dict(self.conditions), dict(self.written), self.fewest, self.mesh, self.mesh_trace, self.entered, self.default, self.version_guarded, self.alive,
         )  # fmt: skip
 
     def same(self, other: State) -> bool:
@@ -67,6 +69,7 @@ class State:
             and self.facts == other.facts
             and self.changes == other.changes
             and self.conditions == other.conditions
+            and self.written.keys() == other.written.keys()
             and self.mesh == other.mesh
             and self.default == other.default
             and self.version_guarded == other.version_guarded

@@ -52,6 +52,9 @@ class Mark:
     """What a function tells of the nature of what it gives, by the array at `argument` or `keyword` (of a method its object), if that is of
     one of the libraries in `of` (of any if that is empty): marks that it `adds` and `removes`; whether the result `keeps` the
     others, the dtype and the memory; whether it `shares` the memory of a `jax.Array`. `says` is the clause for people.
+
+    A row counts only for an array that has a mark of `needs`, if there are some, and none of `without`, and for a call that gives none
+    of the arguments in `unless`, as with them a copy is made.
     """
 
     of: frozenset[str]
@@ -62,6 +65,21 @@ class Mark:
     says: str | None
     argument: int
     keyword: str | None
+    needs: frozenset[str] = frozenset()
+    without: frozenset[str] = frozenset()
+    unless: tuple[Argument, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Loan:
+    """A function of JAX that may take over the memory of what it is given, an array of one of the libraries in `of`: before a JAX
+    version where there is one. `copies_until` is the version from which on it does so though `copy=True` is given (None: never).
+    """
+
+    of: frozenset[str]
+    argument: Argument
+    before: str | None
+    copies_until: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,6 +148,7 @@ class Table:
     timeline: Mapping[str, Existence]
     dtypes: Mapping[str, Dtype]
     marks: Mapping[str, tuple[Mark, ...]]
+    loans: Mapping[str, Loan]
     optimizers: Mapping[str, Optimizer]
     given_on: frozenset[str] = frozenset()
 
@@ -292,6 +311,16 @@ def load() -> Table:
         },
         marks=_marks(api["mark"]),
         optimizers={name: _optimizer(row) for row in api["optimizer"] for name in row["names"]},
+        loans={
+            name: Loan(
+                frozenset(row["of"]),
+                Argument(row.get("argument", 0), row.get("keyword")),
+                row.get("before"),
+                row.get("copies-until"),
+            )
+            for row in api["loan"]
+            for name in row["names"]
+        },
         timeline={name: Existence(row.get("added"), row.get("removed")) for name, row in api["timeline"].items()},
     )
 
@@ -308,6 +337,9 @@ def _marks(rows: Iterable[Mapping[str, Any]]) -> Mapping[str, tuple[Mark, ...]]:
             row.get("says"),
             row.get("argument", 0),
             row.get("keyword"),
+            frozenset(row.get("needs", ())),
+            frozenset(row.get("without", ())),
+            tuple(Argument(position, keyword) for keyword, position in row.get("unless", {}).items()),
         )
         for name in row["names"]:
             found[name] = (*found.get(name, ()), mark)

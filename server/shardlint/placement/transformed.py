@@ -20,7 +20,7 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.external import ask_about
 from shardlint.placement.frame import Code, Frame
-from shardlint.placement.giving import donate
+from shardlint.placement.giving import donate, used
 from shardlint.placement.lattice import each, leaves, map_leaves
 from shardlint.placement.machine import Arguments, Machine, item_of
 from shardlint.placement.operators import combined
@@ -40,12 +40,13 @@ def call_transformed(function: Transformed, arguments: Arguments, node: Node, fr
     site = Site(
         machine, frame, node, f"jax.{function.how}", Effect(function.how, entered=function.how == "pjit"), arguments
     )
+    used(arguments.values(), f"jax.{function.how}", node, frame, machine)
     inside = _as_tracers(arguments, function, site)
     around, entry = frame.traced, frame.entry
     frame.traced, frame.entry = traced_inside(function.how, around), entry or came_in(function, frame.place(node))
     result = machine.call(function.function, inside, node, frame)
     frame.traced, frame.entry = around, entry
-    donate(function, positional_names(function.function), arguments, frame)
+    donate(function, positional_names(function.function), arguments, frame, machine)
     first = item_of(arguments.get(0))
     given = list(arguments.values())
     match function.how:

@@ -91,8 +91,20 @@ Kind = Literal[
 ]
 """What can go wrong without an exception on the line that does it; see `records.cases`."""
 Protocol = Literal[
-    "dlpack", "cuda-array-interface", "buffer", "pointer", "numpy", "pickle", "scalar", "operator", "operand", "write"
+    "dlpack",
+    "cuda-array-interface",
+    "buffer",
+    "pointer",
+    "numpy",
+    "pickle",
+    "scalar",
+    "operator",
+    "operand",
+    "write",
+    "compute",
+    "donate",
+    "address",
 ]
 """How data cross: `numpy` is `__array__`, `scalar` a Python number or list made of an array, `operator` an operation on arrays of two
 libraries, `operand` a function of a library that computes with its own arrays alone, and `write` a change of memory that may be
-shared."""
+shared; `compute` and `donate` are JAX's own functions, which take an array and which give it up, and `address` reads where it lies."""

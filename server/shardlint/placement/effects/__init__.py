@@ -40,6 +40,7 @@ EFFECTS: Mapping[str, Callable[[Site], Value]] = {
     "same": arrays.same,
     "copy": arrays.copy,
     "delete": arrays.delete,
+    "address": arrays.host,
     "deep-copy": arrays.deep_copy,
     "import": arrays.import_,
     "one-shard": arrays.one_shard,

@@ -107,7 +107,7 @@ def delete(site: Site) -> Value:
     """The array is there no more."""
     call = site.node
     if isinstance(call, ast.Call) and isinstance(call.func, ast.Attribute):
-        give_up(call.func.value, Gone.SURE, site.frame, site.step(None, "deleted here"))
+        give_up(call.func.value, Gone.SURE, site.frame, site.machine, site.step(None, "deleted here"))
     return Constant(None)
 
 
