@@ -27,6 +27,7 @@ from shardlint.placement.frame import Frame
 from shardlint.placement.machine import Machine
 from shardlint.placement.objects import object_attribute
 from shardlint.placement.state import EVERY_ARRAY
+from shardlint.placement.telling import addressable, replicated
 from shardlint.syntax.tree import Node
 
 _OF_SHARDING = {
@@ -55,7 +56,7 @@ def attribute(owner: Value, name: str, node: Node, frame: Frame, machine: Machin
             return array
         case Mesh(count, trace) if name == "devices":
             return Devices(count, None, trace)
-        case Mesh(count) | Devices(count) if name == "size":
+        case Mesh(count) | Devices(count=count) if name == "size":
             return size(count)
         case Devices() if name in ("T", "flat"):
             return owner
@@ -88,13 +89,22 @@ def _of_array(array: Array, name: str, node: Node, frame: Frame, machine: Machin
             return Fact(what, array.key, known, array.trace, Elements(shard))
         case "sharding" | "device":
             return Fact(reads, array.key, known, array.trace)
+        case "addressable" if not array.traced:
+            return addressable(array, known)
+        case "replicated" if not array.traced:
+            return replicated(array, known)
         case _:
             return Method(array, name)
 
 
 def _of_fact(fact: Fact, name: str) -> Value:
     if fact.what == "sharding" and name in _OF_SHARDING:
-        return replace(fact, what=_OF_SHARDING[name])
+        count = fact.count and fact.count.unshared
+        return replace(fact, what=_OF_SHARDING[name], count=count)
+    if fact.what == "sharding" and name == "is_fully_addressable":
+        return addressable(Array(fact.count, fact.key), fact.count)
+    if fact.what == "sharding" and name == "is_fully_replicated":
+        return replicated(Array(fact.count, fact.key), fact.count)
     if fact.what == "mesh" and name == "devices":
         return fact
     if fact.what == "mesh" and name == "size":

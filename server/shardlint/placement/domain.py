@@ -11,7 +11,7 @@ from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from shardlint.placement.counts import Count, Facts
+from shardlint.placement.counts import Count, Facts, Spans
 from shardlint.placement.nature import PLAIN, Nature
 from shardlint.placement.trace import Trace
 from shardlint.placement.tracing import NONE, Chosen, Tracing
@@ -125,7 +125,11 @@ class Capsule:
 
 @dataclass(frozen=True, slots=True)
 class Device:
+    """`spans` tells whether it may be another process's: the first one of all is, on each process but one."""
+
     id: DeviceId
+    spans: Spans = Spans.UNTOLD
+    trace: Trace | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -140,13 +144,16 @@ class Devices:
 
 @dataclass(frozen=True, slots=True)
 class Mesh:
+    """`axes` are the names of its axes with their sizes (None: not known), where they are told."""
+
     count: Count
     trace: Trace | None = field(default=None, compare=False)
+    axes: tuple[tuple[str, int | None], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Sharding:
-    """Any sharding: a device count, and the device if it is a single one."""
+    """Any sharding: a device count with what each device gets, and the device if it is a single one."""
 
     count: Count
     device: DeviceId | None = None
@@ -155,13 +162,18 @@ class Sharding:
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A `PartitionSpec`, which means a sharding only together with the mesh in force."""
+    """A `PartitionSpec`, which means a sharding only together with the mesh in force. `axes` are those along which it surely
+    splits; unless it is `closed`, there may be others.
+    """
+
+    axes: frozenset[str] = frozenset()
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A property of the array `key` that guards ask for: `what` is `sharding`, `type of sharding`, `device`, `device_set`, `mesh`, `shards`,
-    `local` (shards or devices of this process), `count` or `local count`. `count` is what was known of the array's devices when
+    `local` (shards or devices of this process), `count`, `local count` or `process count`. `count` is what was known of the array's devices when
     it was asked; `items` are what a list of shards holds.
     """
 

@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 
 from shardlint.placement.annotations import as_annotated, returned_as
-from shardlint.placement.counts import Facts, Subject, Told
+from shardlint.placement.counts import Facts, Spans, Subject, Told
 from shardlint.placement.crossing import Crossing, entered, rebased
 from shardlint.placement.domain import UNKNOWN, Array, Constant, Elements, Function, OneOf, Test, Value
 from shardlint.placement.external import nameless
@@ -53,13 +53,14 @@ _FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
 @dataclass(frozen=True, slots=True)
 class Summary:
     """What one run gave: the result, facts about the arguments that hold after it, what it assigned and changed outside of
-    itself, whether it returns at all and whether it may raise. `born` are the ids of the containers that it made.
+    itself, whether the program runs in several processes then, whether it returns at all and whether it may raise. `born` are the ids of the containers that it made.
     """
 
     result: Value
     facts: dict[Hashable, Told]
     outer: dict[tuple[Frame, str], Value]
     changes: dict[Hashable, Change]
+    processes: tuple[Spans, Trace | None]
     returns: bool
     raises: bool
     entered: tuple[Trace | None, ...]
@@ -144,7 +145,9 @@ class Functions:
         bound = {name: crossing.enter(value, name) for name, value in bound.items()}
         state, handlers = frame.state, frame.handlers
         machine = frame.fact(EVERY_ARRAY), fewest(frame)
-        around = (state.mesh, state.entered, state.default, state.version_guarded, machine, self.machine.at_home)
+        around = (
+            state.mesh, state.entered, state.default, state.processes, state.version_guarded, machine, self.machine.at_home,
+        )  # fmt: skip
         context = (code, closure, tuple(sorted(bound.items())), tuple(crossing.pattern), around, handlers, frame.traced)
         known = self._summaries.setdefault(context, [])
         summary = next((summary for summary in known if summary.holds(frame)), None)
@@ -206,6 +209,7 @@ class Functions:
             {} if generator else end.facts,
             {place: value for place, value in end.outer.items() if value is not around.outer.get(place)},
             {key: change for key, change in end.changes.items() if not made_in(inner, key)},
+            (end.processes, end.processes_trace),
             returns,
             inner.raises and not generator,
             entered(bound),
@@ -264,6 +268,8 @@ def _inner_state(bound: dict[str, Value], frame: Frame) -> State:
         mesh_trace=around.mesh_trace,
         entered=around.entered,
         default=around.default,
+        processes=around.processes,
+        processes_trace=around.processes_trace,
         version_guarded=around.version_guarded,
     )
 
@@ -290,6 +296,8 @@ def _apply(summary: Summary, crossing: Crossing, now: tuple[Trace | None, ...]) 
     for key, change in summary.changes.items():
         content = crossing.leave(change.content, born, known)
         change_ids(crossing.outer_ids(frozenset({key}), born), content, frame, sure=change.sure)
+    if frame.state.processes is not summary.processes[0]:
+        frame.state.processes, frame.state.processes_trace = summary.processes[0], known(summary.processes[1])
     learn(crossing.told(summary.facts), frame)
     return crossing.leave(summary.result, born, evidence)
 

@@ -101,7 +101,7 @@ def _record(
     if row.gives == "jax" or not _ASKING_WORDS.isdisjoint(arguments.keywords):
         ask_about(value, machine)
     mixed = len({_kind(choice, frame) for choice in choices}) > 1
-    varied = mixed or len({choice.nature for choice in choices if isinstance(choice, Array)}) > 1
+    varied = mixed or len({_details(choice, frame) for choice in choices if isinstance(choice, Array)}) > 1
     for choice in choices:
         machine.record(
             Event(
@@ -131,8 +131,14 @@ def _kind(value: Value, frame: Frame) -> Hashable:
         return value if isinstance(value, Foreign) else type(value)
     count = frame.count(value)
     if count is None or not count.surely_many:
-        return (Array, count, value.device, value.traced)
+        return (Array, count and count.number, value.device, value.traced)
     return (Array, "many", value.traced)
+
+
+def _details(array: Array, frame: Frame) -> Hashable:
+    """What else tells arrays of one kind apart."""
+    count = frame.count(array)
+    return array.nature, *((None, None) if count is None else (count.spans, count.share))
 
 
 def _may_be_refused(value: Value, frame: Frame) -> bool:

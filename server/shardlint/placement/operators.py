@@ -61,7 +61,7 @@ def _combined(operands: list[Value], node: Node, frame: Frame) -> Value:
     unknown = next((array for array in arrays if counts[id(array)] is None), None)
     chosen = many or unknown or arrays[0]
     traced = max(frame.traced, *(array.traced for array in arrays))
-    count = counts[id(chosen)]
+    count = _of_result(counts[id(chosen)], [counts[id(array)] for array in arrays], node)
     committed = [counts[id(array)] for array in arrays if array.committed]
     if refused(committed, frame.state.mesh if count == ONE and not traced else count):
         return Array(None, frame.fresh(node), None, traced)
@@ -78,11 +78,22 @@ def _combined(operands: list[Value], node: Node, frame: Frame) -> Value:
     )
 
 
+def _of_result(count: Count | None, operands: list[Count | None], node: Node) -> Count | None:
+    """The devices of the result. What each of them has of it is known of operators, which work on each item by itself."""
+    if (
+        count is None
+        or not isinstance(node, ast.BinOp | ast.UnaryOp)
+        or isinstance(getattr(node, "op", None), ast.MatMult)
+    ):
+        return count and count.unshared
+    return count if all(one is not None and one in (count, ONE) for one in operands) else count.unshared
+
+
 def refused(committed: list[Count | None], other: Count | None) -> bool:
     """Whether JAX refuses to compute with arrays put on so many devices together with what is on `other`: where it does, nothing
     is said of what would come out. A mesh of unknown size and one device are the same if it has only one: then nothing fails either.
     """
-    known = {count for count in (*committed, other) if count is not None}
+    known = {count.number for count in (*committed, other) if count is not None}
     return (ONE in committed and len(known) > 1) or len({count for count in known if count.low == count.high}) > 1
 
 

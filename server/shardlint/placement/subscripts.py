@@ -100,7 +100,8 @@ def _device(devices: Devices, index: Value) -> Value:
     match index:
         case Constant(int() as number):
             starts_at_zero = devices.first is not None and devices.first.index == 0
-            return Device(DeviceId(number if starts_at_zero and number >= 0 else None, platform))
+            id_ = DeviceId(number if starts_at_zero and number >= 0 else None, platform)
+            return Device(id_, devices.count.spans, devices.trace)
         case Slice(None, None, None):
             return devices
         case Slice():
@@ -111,7 +112,8 @@ def _device(devices: Devices, index: Value) -> Value:
                 count, DeviceId(first if starts and isinstance(first, int) else None, platform), devices.trace
             )
         case Sequence(parts) if any(isinstance(one, Slice) for one in parts):
-            return Devices(Count(1, devices.count.high), DeviceId(None, platform), devices.trace)
+            part = Count(1, devices.count.high, spans=devices.count.spans)
+            return Devices(part, DeviceId(None, platform), devices.trace)
         case _:
             return Device(DeviceId(None, platform))
 
@@ -119,7 +121,7 @@ def _device(devices: Devices, index: Value) -> Value:
 def _sliced_count(count: Count, index: Slice) -> Count:
     """How many devices a slice of them has; at least one, as a mesh of none is not possible."""
     if count.low == count.high and (chosen := sliced(index, count.low)) is not None:
-        return Count(len(chosen), len(chosen)) if chosen else ONE
+        return Count(len(chosen), len(chosen), spans=count.spans) if chosen else ONE
     low, high = index.low or 0, index.high
     most: int | None = None
     if index.step in (None, 1) and isinstance(low, int):

@@ -11,7 +11,7 @@ from collections.abc import Hashable
 from collections.abc import Mapping as MappingType
 from functools import reduce
 
-from shardlint.placement.counts import ABSENT, ONE, UNTOLD, Count, Facts, Subject, Told
+from shardlint.placement.counts import ABSENT, ONE, UNTOLD, Count, Facts, Share, Spans, Subject, Told
 from shardlint.placement.domain import (
     UNKNOWN,
     Array,
@@ -49,6 +49,8 @@ def fact_test(fact: Fact, operator: ast.cmpop, other: Value) -> Test | None:
             return fact_test(fact, equal, Constant(number))
         case "count", Constant(int() as number):
             return Test(_told(fact, operator, number), _told(fact, _OPPOSITE.get(type(operator)), number))
+        case "process count", Constant(int() as number):
+            return Test(_alone(fact, operator, number), _alone(fact, _OPPOSITE.get(type(operator)), number))
         case "local count", Constant(int() as number):
             return Test(_untold(fact, operator, number), _untold(fact, _OPPOSITE.get(type(operator)), number))
         case "sharding", Sharding(count) | Fact(what="sharding", count=Count() as count):
@@ -98,6 +100,21 @@ def told_if_there(value: Value) -> Test | None:
             return None
 
 
+def addressable(array: Array, count: Count | None) -> Test:
+    """`x.is_fully_addressable`: that it is not says something only of an array that may span processes."""
+    beyond = count is not None and count.spans.possible
+    return Test(
+        (((array.key, count), Count(1, None, spans=Spans.NO)),),
+        (((array.key, count), Count(1, None, spans=Spans.SURE)),) if beyond else (),
+    )
+
+
+def replicated(array: Array, count: Count | None) -> Test:
+    """`x.is_fully_replicated`, which is true on one device too."""
+    subject = array.key, count
+    return Test(((subject, Count(1, None, share=Share.ALL)),), ((subject, Count(2, None, share=Share.PART)),))
+
+
 def proof_of_one(fact: Fact) -> Test:
     """A test of a property that only arrays on one device have, and not all of those."""
     return Test(_facts(fact, ONE), ())
@@ -127,6 +144,12 @@ def _told(fact: Fact, operator: ast.cmpop | type[ast.cmpop] | None, number: int)
 def _untold(fact: Fact, operator: ast.cmpop | type[ast.cmpop] | None, number: int) -> Facts:
     bounds = _bounds(operator, number)
     return _facts(fact, UNTOLD) if bounds is not None and bounds[1] == 1 else ()
+
+
+def _alone(fact: Fact, operator: ast.cmpop | type[ast.cmpop] | None, number: int) -> Facts:
+    """What a test of the number of processes tells: that no array spans several."""
+    bounds = _bounds(operator, number)
+    return _facts(fact, Count(1, None, spans=Spans.NO)) if bounds is not None and bounds[1] == 1 else ()
 
 
 def _facts(fact: Fact, told: Told) -> Facts:

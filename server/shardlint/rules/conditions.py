@@ -6,6 +6,7 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from shardlint.model import Verdict
+from shardlint.placement.counts import Share, Spans
 from shardlint.placement.domain import Array, Capsule, Constant, Device, DeviceId, Foreign, Host, Sequence, Value
 from shardlint.placement.machine import Event
 from shardlint.placement.nature import KEY, Gone
@@ -35,6 +36,37 @@ def _devices(event: Event, wanted: object) -> Verdict:
     if count.surely_many:
         return Verdict.POSSIBLE if event.mixed else Verdict.YES
     return Verdict.NO if count.surely_one else Verdict.POSSIBLE
+
+
+def _spans(event: Event, wanted: object) -> Verdict:
+    """`spans-processes = true`: the array is on devices of several processes, or on one that is another's on all processes but one.
+    Possible where the program runs in several only under a condition. With `false` it is not seen to be so.
+    """
+    if not isinstance(event.value, Array):
+        return Verdict.NO
+    count = event.count
+    spans = Spans.UNTOLD if count is None or event.traced else count.spans
+    if not spans.possible:
+        return Verdict.NO if wanted else Verdict.YES
+    if spans is Spans.MAYBE:
+        return Verdict.POSSIBLE
+    return _sure(event) if wanted else Verdict.NO
+
+
+def _split(event: Event, wanted: object) -> Verdict:
+    """`split = true`: no device of this process has all of the array. Possible where that needs more devices than there may be,
+    unknown where nothing tells what each of them has.
+    """
+    count = event.count
+    if wanted is not True or not isinstance(event.value, Array) or (count is not None and count.share is Share.ALL):
+        return Verdict.NO
+    if event.traced or count is None:
+        return Verdict.UNKNOWN
+    if count.surely_one:
+        return _sure(event) if count.spans.possible else Verdict.NO
+    if count.share is not Share.PART:
+        return Verdict.UNKNOWN
+    return _sure(event) if count.surely_many or count.spans is Spans.SURE else Verdict.POSSIBLE
 
 
 def _traced(event: Event, wanted: object) -> Verdict:
@@ -141,6 +173,8 @@ def _held_device(value: Value) -> DeviceId | None:
 
 _QUESTIONS: Mapping[str, Callable[[Event, object], Verdict]] = {
     "devices": _devices,
+    "spans-processes": _spans,
+    "split": _split,
     "traced": _traced,
     "dtype": _dtype,
     "key": _key,
