@@ -82,7 +82,7 @@ class Fix:
 @dataclass(frozen=True, slots=True)
 class Finding:
     """A rule that holds at a hand-off, with the steps that led there. `location` is what an editor underlines; where it lies in
-    another file than the one that was checked, `calls` are the places in that one which lead there.
+    another file than the one that was checked, `calls` are the places in that one and in those between which lead there.
     """
 
     rule: str

@@ -161,6 +161,23 @@ async def test_both_files_show_one_finding(project: Project) -> None:
         await project.shows({"main.py": [], "bridge.py": []})
 
 
+async def test_a_file_between_shows_it_too(project: Project) -> None:
+    """A call on the way, in a file that is neither the first nor the last, shows the same finding, and follows what is typed there."""
+    between = "from bridge import to_torch\n\ndef convert(values):\n    return to_torch(values)\n"
+    project.write("between.py", between)
+    project.open("between.py")
+    await project.shows({"between.py": []})
+    project.open("main.py", MAIN.replace("bridge import to_torch", "between import convert as to_torch"))
+    project.open("bridge.py")
+    shown = await project.shows({"main.py": [CALL], "between.py": [(3, 11)], "bridge.py": [HAND_OFF]})
+    assert len({one["data"]["finding"] for found in shown.values() for one in found}) == 1
+    assert shown["between.py"][0]["message"].endswith("(handed over in bridge.py line 4).")
+    project.replace("between.py", f"# one line more\n{between}", 2)
+    await project.shows({"between.py": [(4, 11)]})
+    project.replace("between.py", between.replace("to_torch(values)", "to_torch(values.addressable_data(0))"), 3)
+    await project.shows({"main.py": [], "between.py": [], "bridge.py": []})
+
+
 async def test_an_edit_of_the_caller_reaches_the_bridge(project: Project) -> None:
     """The finding goes from the bridge when the caller is edited, comes back with it, and goes when the caller is closed."""
     project.open("bridge.py")

@@ -53,14 +53,12 @@ def shown(session: Session, checked: CheckedDocument) -> tuple[Shown, ...]:
         Shown(span, finding, checked, replace(finding.location, span=_now(session, checked, finding.location)))
         for span, finding in places_of(findings, path)
     ]
-    own = [one for one in marks if one.finding.location.path == path]
-    calls = [one for one in marks if one.finding.location.path != path]
-    return tuple(sorted([*_merged(session, [*own, *_from_others(session, checked)]), *calls], key=_order))
+    return tuple(sorted(_merged(session, [*marks, *_from_others(session, checked)]), key=_order))
 
 
 def elsewhere(checked: CheckedDocument) -> frozenset[str]:
     """The other files that a report has something to say of."""
-    paths = {finding.location.path for finding in checked.report.findings}
+    paths = {place.path for finding in checked.report.findings for place in (finding.location, *finding.calls)}
     return frozenset(paths - {checked.document.path})
 
 
@@ -78,27 +76,31 @@ def location_of(session: Session, texts: Mapping[str, Text], where: Location) ->
 
 
 def _from_others(session: Session, checked: CheckedDocument) -> Iterator[Shown]:
-    """The findings at hand-offs of a document to which the calls of other open ones lead."""
+    """The findings that other open documents have at hand-offs of a document, and at its calls that lie on the way to others."""
+    from shardlint.rules.places import places_in
+
     document = checked.document
     for seen in session.last_checked:
         if seen.document.path == document.path:
             continue
         for finding in seen.report.findings:
-            text = seen.report.looked_into.get(finding.location.path)
-            if finding.location.path != document.path or finding.severity is HIDDEN or text is None:
+            text = seen.report.looked_into.get(document.path)
+            if finding.severity is HIDDEN or text is None:
                 continue
-            span = moved(finding.location.span, text, document.text)
-            if span is not None:
-                yield Shown(span, finding, seen, Location(document.path, span))
+            for place in places_in(finding, document.path):
+                span = moved(place.span, text, document.text)
+                if span is not None:
+                    at = replace(finding.location, span=_now(session, seen, finding.location))
+                    yield Shown(span, finding, seen, at)
 
 
 def _merged(session: Session, found: list[Shown]) -> Iterator[Shown]:
     """One for each hand-off and rule: the surest way tells the story, and the calls of the others are named."""
     from shardlint.rules.places import rank
 
-    alike: dict[tuple[str, Span], list[Shown]] = {}
+    alike: dict[tuple[Span, str], list[Shown]] = {}
     for one in found:
-        alike.setdefault((one.finding.rule, one.span), []).append(one)
+        alike.setdefault((one.span, one.identity), []).append(one)
     for same in alike.values():
         story, *rest = sorted(same, key=lambda one: rank(one.finding))
         calls = [location_of(session, one.texts, call) for one in rest for call in one.finding.calls]

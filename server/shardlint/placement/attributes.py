@@ -13,6 +13,8 @@ from shardlint.placement.domain import (
     Devices,
     Elements,
     Fact,
+    Foreign,
+    Host,
     Instance,
     Mesh,
     Method,
@@ -24,9 +26,12 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.external import read
 from shardlint.placement.frame import Frame
-from shardlint.placement.machine import Machine
+from shardlint.placement.machine import Arguments, Machine
+from shardlint.placement.natures import library, natured
 from shardlint.placement.objects import object_attribute
+from shardlint.placement.site import Site
 from shardlint.placement.state import EVERY_ARRAY
+from shardlint.placement.table import Effect
 from shardlint.placement.telling import addressable, replicated
 from shardlint.syntax.tree import Node
 
@@ -50,6 +55,8 @@ def attribute(owner: Value, name: str, node: Node, frame: Frame, machine: Machin
             return object_attribute(owner, name, node, frame, machine)
         case Array():
             return _of_array(owner, name, node, frame, machine)
+        case Host() | Foreign():
+            return _of_other_library(owner, name, node, frame, machine)
         case Fact():
             return _of_fact(owner, name)
         case Method(Array() as array, "shard") if name == "data":
@@ -95,6 +102,13 @@ def _of_array(array: Array, name: str, node: Node, frame: Frame, machine: Machin
             return replicated(array, known)
         case _:
             return Method(array, name)
+
+
+def _of_other_library(owner: Host | Foreign, name: str, node: Node, frame: Frame, machine: Machine) -> Value:
+    full = f"{machine.table.array_classes.get(library(owner) or '')}.{name}"
+    if machine.table.attributes.get(full) != "like":
+        return read(owner, name, node, frame, machine)
+    return natured(owner, Site(machine, frame, node, full, Effect("unknown"), Arguments(), owner))
 
 
 def _of_fact(fact: Fact, name: str) -> Value:

@@ -32,7 +32,6 @@ from shardlint.placement.domain import (
     Value,
     Version,
 )
-from shardlint.placement.dtypes import typed
 from shardlint.placement.effects import EFFECTS
 from shardlint.placement.external import called
 from shardlint.placement.frame import Frame
@@ -40,6 +39,7 @@ from shardlint.placement.handoffs import call_seen, consumer_of, result_of
 from shardlint.placement.lattice import alternatives, each, without_none
 from shardlint.placement.machine import Arguments, Machine, item_of
 from shardlint.placement.methods import container_method
+from shardlint.placement.natures import computed, library, natured
 from shardlint.placement.objects import construct, object_attribute, record_method
 from shardlint.placement.operators import combined
 from shardlint.placement.site import Site
@@ -49,7 +49,6 @@ from shardlint.placement.trace import traced
 from shardlint.placement.transformed import call_transformed
 from shardlint.syntax.tree import Node
 
-_TO_HOST = frozenset({"numpy", "item", "tolist"})
 _SETTERS = frozenset({"set", "add", "multiply", "divide", "power", "min", "max", "apply", "get", "mul"})
 _OF_RECORDS = frozenset({"replace", "_replace", "_asdict"})
 _STATELESS = "flax.linen.Module"
@@ -109,7 +108,7 @@ class Calls:
         if found is not None:
             made = result_of(found[0])
             if made is not None and (effect is None or found[0].gives not in ("jax", "capsule")):
-                return made
+                return natured(made, Site(self._machine, frame, node, name, effect or _NO_EFFECT, arguments))
         if effect is None:
             if name.rpartition(".")[2] in self._machine.table.telling:
                 self._machine.ask(name)
@@ -118,7 +117,7 @@ class Calls:
                 return self._machine.claiming.external(name, node, frame)
             return called(Symbol(name), arguments, node, frame, self._machine)
         site = Site(self._machine, frame, node, name, effect, arguments)
-        made = typed(EFFECTS[effect.name](site), site)
+        made = natured(EFFECTS[effect.name](site), site)
         if isinstance(made, Transformed):
             self._machine.traces(made.function, made, node, frame)
         elif name.startswith("jax.lax."):
@@ -134,15 +133,13 @@ class Calls:
         match owner:
             case Array():
                 full = f"jax.Array.{name}"
-                effect = self._machine.table.effects.get(full, Effect("unknown"))
+                effect = self._machine.table.effects.get(full, _NO_EFFECT)
                 site = Site(self._machine, frame, node, full, effect, arguments, owner)
-                return typed(EFFECTS[effect.name](site), site)
+                return natured(EFFECTS[effect.name](site), site)
             case Method(Array() as array, _) if name in _SETTERS:
                 return combined([array, *arguments.positional], node, frame)
-            case Foreign(library):
-                return Host() if name in _TO_HOST else Foreign(library)
-            case Host():
-                return Host()
+            case Host() | Foreign():
+                return self._of_other_library(owner, name, arguments, node, frame)
             case Devices():
                 return method_of_devices(owner, name, arguments.positional)
             case Version(known):
@@ -167,6 +164,23 @@ class Calls:
                 if name in _NEVER_RETURN:
                     frame.state.alive = False
                 return Constant(None) if name in _NEVER_RETURN else result
+
+    def _of_other_library(
+        self, owner: Host | Foreign, name: str, arguments: Arguments, node: Node, frame: Frame
+    ) -> Value:
+        """What a method of another library's array gives: an array of the same library, where the table says nothing else."""
+        table = self._machine.table
+        full = f"{table.array_classes.get(library(owner) or '')}.{name}"
+        effect = table.effects.get(full, _NO_EFFECT)
+        site = Site(self._machine, frame, node, full, effect, arguments, owner)
+        if effect is not _NO_EFFECT:
+            return natured(EFFECTS[effect.name](site), site)
+        lasting = computed([owner], same_dtype=False)
+        made = Host(lasting) if isinstance(owner, Host) else Foreign(owner.library, None, lasting)
+        return natured(made, site)
+
+
+_NO_EFFECT = Effect("unknown")
 
 
 def _container_method(function: Value) -> Method | None:

@@ -73,7 +73,8 @@ class Crossing:
                 return leaf
 
     def _passed(self, trace: Trace | None, name: str) -> Trace | None:
-        return trace and traced(trace, self.frame.place(self.node), f"passed to `{name}` of {self.code.name}")
+        text = f"passed to `{name}` of {self.code.name}"
+        return trace and traced(trace, self.frame.place(self.node), text, call=True)
 
     def _inner(self, key: Hashable) -> Hashable:
         return key if key == EVERY_ARRAY else self._keys.setdefault(key, ("argument", self.code.node, len(self._keys)))

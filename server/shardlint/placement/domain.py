@@ -107,6 +107,8 @@ class Array:
 class Host:
     """A NumPy array or a Python number: host memory."""
 
+    nature: Nature = PLAIN
+
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
@@ -114,6 +116,7 @@ class Foreign:
 
     library: str
     device: DeviceId | None = None
+    nature: Nature = PLAIN
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,6 +32,7 @@ from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.names import defined, value_of
 from shardlint.placement.objects import iterated, special_method
+from shardlint.placement.operations import COMPARISONS, OPERATORS, operated
 from shardlint.placement.operators import binary, compare, compared
 from shardlint.placement.state import State
 from shardlint.placement.storing import default_item
@@ -141,6 +142,7 @@ class Evaluator:
             return self._machine.call(special, Arguments((index,)), node, frame)
         if (made := default_item(owner, index, node, frame, self._machine)) is not None:
             return made
+        operated("getitem", owner, index, (node.value, node.slice), node, frame, self._machine)
         found = each(owner, lambda value: each(index, lambda at: self._item(value, at, node, frame)))
         if isinstance(found, Unknown):
             frame.may_raise()
@@ -171,10 +173,11 @@ class Evaluator:
 
     def _operated(self, left: Value, node: ast.BinOp, frame: Frame) -> Value:
         right = self._machine.evaluate(node.right, frame)
-        name = _OPERATORS.get(type(node.op), "")
+        name = OPERATORS.get(type(node.op), "")
         for owner, other, method in ((left, right, f"__{name}__"), (right, left, f"__r{name}__")):
             if (special := special_method(owner, method, node, frame, self._machine)) is not None:
                 return self._machine.call(special, Arguments((other,)), node, frame)
+        operated(name, left, right, (node.left, node.right), node, frame, self._machine)
         return binary(left, node.op, right, node, frame)
 
     def unary(self, node: ast.UnaryOp, frame: Frame) -> Value:
@@ -207,7 +210,12 @@ class Evaluator:
         return junction(values, stop=stop)
 
     def comparison(self, node: ast.Compare, frame: Frame) -> Value:
-        operands = [self._machine.evaluate(operand, frame) for operand in (node.left, *node.comparators)]
+        nodes = (node.left, *node.comparators)
+        operands = [self._machine.evaluate(operand, frame) for operand in nodes]
+        for place, kind in enumerate(node.ops):
+            if (name := COMPARISONS.get(type(kind))) is not None:
+                pair = (nodes[place], nodes[place + 1])
+                operated(name, operands[place], operands[place + 1], pair, node, frame, self._machine)
         if len(node.ops) == 1 and (made := compared(operands, node.ops[0], node, frame)) is not None:
             return made
         links = zip(operands, node.ops, operands[1:], strict=False)
@@ -260,23 +268,6 @@ class Evaluator:
         frame.yields.append(value)
         return UNKNOWN
 
-
-_OPERATORS: Mapping[type[ast.operator], str] = {
-    ast.Add: "add",
-    ast.Sub: "sub",
-    ast.Mult: "mul",
-    ast.Div: "truediv",
-    ast.FloorDiv: "floordiv",
-    ast.Mod: "mod",
-    ast.Pow: "pow",
-    ast.MatMult: "matmul",
-    ast.BitAnd: "and",
-    ast.BitOr: "or",
-    ast.BitXor: "xor",
-    ast.LShift: "lshift",
-    ast.RShift: "rshift",
-}
-"""The names of the special methods of operators, without underscores."""
 
 _HANDLERS: Mapping[type[ast.expr], Callable[..., Value]] = {
     ast.Name: Evaluator.name,

@@ -21,6 +21,7 @@ from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.mutation import change_ids
 from shardlint.placement.names import defined
 from shardlint.placement.objects import set_attribute, special_method
+from shardlint.placement.operations import OPERATORS, operated, written
 from shardlint.placement.operators import binary
 from shardlint.placement.storing import delete_item, store_item
 from shardlint.placement.telling import exactly
@@ -123,6 +124,9 @@ class Executor:
         left = self._machine.evaluate(node.target, frame)
         right = self._machine.evaluate(node.value, frame)
         if frame.state.alive:
+            name = f"i{OPERATORS.get(type(node.op), '')}"
+            operated(name, left, right, (node.target, node.value), node.target, frame, self._machine)
+            written("operator.inplace", left, node.target, node.target, frame, self._machine)
             result = binary(left, node.op, right, node.target, frame)
             if isinstance(left, ListOrDict) and isinstance(result, ListOrDict) and left.ids:
                 result = copied(result, left.ids)  # a list that grows, a dict that is filled: the same object

@@ -26,7 +26,7 @@ def give_up(subject: ast.expr, gone: Gone, frame: Frame, evidence: Trace | None 
 
 
 def _marked(leaf: Value, gone: Gone, evidence: Trace | None) -> Value:
-    return replace(leaf, nature=Nature(leaf.nature.dtype, gone, evidence)) if isinstance(leaf, Array) else leaf
+    return replace(leaf, nature=Nature(leaf.nature.dtype, gone, trace=evidence)) if isinstance(leaf, Array) else leaf
 
 
 def donate(function: Transformed, signature: tuple[str, ...] | None, arguments: Arguments, frame: Frame) -> None:

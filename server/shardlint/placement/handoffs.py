@@ -12,11 +12,15 @@ from shardlint.placement.facts import exclude, learn
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.machine import Arguments, Event, Machine
+from shardlint.placement.nature import PLAIN
+from shardlint.placement.natures import Data, library
 from shardlint.placement.table import Consumer
 from shardlint.placement.tracing import Tracing
 from shardlint.syntax.tree import Node
 
 TELLING_NAMES = frozenset({"to_dlpack", "from_dlpack", "toDlpack", "fromDlpack"})
+COMMON_PROTOCOLS = frozenset({"numpy", "scalar", "operator", "write"})
+"""The protocols of what every program does all the time: they refuse no array for its placement, and where nothing is known nobody asks."""
 _ASKING_WORDS = frozenset({"copy", "device", "dl_device"})
 """Keywords with which it matters what library the data comes from; else only what goes into JAX may be wrong to hand over at all."""
 _CAUGHT_WITH = frozenset({"*", "Exception", "BaseException"})
@@ -28,8 +32,8 @@ def consumer_of(machine: Machine, function: Value) -> tuple[Consumer, Value | No
         case Symbol(name):
             row = machine.table.consumers.get(name)
             return None if row is None else (row, None)
-        case Method(Array() | Unknown() as owner, name):
-            row = machine.table.consumers.get(f"jax.Array.{name}")
+        case Method(Array() | Unknown() | Host() | Foreign() as owner, name):
+            row = machine.table.consumers.get(f"{machine.table.array_classes.get(library(owner) or 'jax')}.{name}")
             return None if row is None or row.attribute else (row, owner)
         case OneOf(values) if all(isinstance(one, Method) for one in values):
             found = [consumer_of(machine, one) for one in values]
@@ -50,7 +54,7 @@ def call_seen(machine: Machine, function: Value, arguments: Arguments, node: Nod
         row, owner = found
         operand_node, value = _operand(row, owner, arguments)
         if not isinstance(owner, Unknown):
-            _record(machine, row, operand_node, value, arguments, node, node.func, frame)
+            record(machine, row, operand_node, value, arguments, node, node.func, frame)
         return
     name = function.name if isinstance(function, Symbol | Method) else ""
     if name.rpartition(".")[2] in TELLING_NAMES:
@@ -65,7 +69,7 @@ def attribute_read(machine: Machine, owner: Value, node: ast.Attribute, frame: F
     """Record the hand-off, if any, that reading an attribute of an array is."""
     row = machine.table.consumers.get(f"jax.Array.{node.attr}")
     if row is not None and row.attribute and any(isinstance(one, Array) for one in alternatives(owner)):
-        _record(machine, row, node.value, owner, Arguments(), node, node, frame)
+        record(machine, row, node.value, owner, Arguments(), node, node, frame)
 
 
 def _operand(row: Consumer, owner: Value | None, arguments: Arguments) -> tuple[ast.expr | None, Value]:
@@ -85,7 +89,7 @@ def _operand(row: Consumer, owner: Value | None, arguments: Arguments) -> tuple[
     return (call.args[position] if plain and 0 <= position < len(call.args) else None), value
 
 
-def _record(
+def record(
     machine: Machine,
     row: Consumer,
     operand: ast.expr | None,
@@ -95,13 +99,19 @@ def _record(
     name: ast.expr,
     frame: Frame,
 ) -> None:
+    """Record that `value` is handed over to the consumer of a row, as one event for each of its alternatives.
+
+    `operand` is the expression for it, where there is one; `node` is the whole hand-off, `name` the part that names the consumer.
+    """
     choices = tuple(one for one in alternatives(value) if not isinstance(one, Array) or frame.informed(one) is not None)
-    if any(_may_be_refused(choice, frame) for choice in choices):
+    if row.protocol in COMMON_PROTOCOLS and not any(_tells(choice) for choice in choices):
+        return
+    if any(_may_be_refused(choice, row, frame) for choice in choices):
         frame.may_raise()
     if row.gives == "jax" or not _ASKING_WORDS.isdisjoint(arguments.keywords):
         ask_about(value, machine)
     mixed = len({_kind(choice, frame) for choice in choices}) > 1
-    varied = mixed or len({_details(choice, frame) for choice in choices if isinstance(choice, Array)}) > 1
+    varied = mixed or len({_details(choice, frame) for choice in choices if isinstance(choice, Data)}) > 1
     for choice in choices:
         machine.record(
             Event(
@@ -128,23 +138,28 @@ def _record(
 def _kind(value: Value, frame: Frame) -> Hashable:
     """What decides over a hand-off of `value`: alternatives of one kind fare alike."""
     if not isinstance(value, Array):
-        return value if isinstance(value, Foreign) else type(value)
+        return (Foreign, value.library, value.device) if isinstance(value, Foreign) else type(value)
     count = frame.count(value)
     if count is None or not count.surely_many:
         return (Array, count and count.number, value.device, value.traced)
     return (Array, "many", value.traced)
 
 
-def _details(array: Array, frame: Frame) -> Hashable:
-    """What else tells arrays of one kind apart."""
-    count = frame.count(array)
-    return array.nature, *((None, None) if count is None else (count.spans, count.share))
+def _details(value: Data, frame: Frame) -> Hashable:
+    """What else tells data of one kind apart."""
+    count = frame.count(value) if isinstance(value, Array) else None
+    return value.nature, *((None, None) if count is None else (count.spans, count.share))
 
 
-def _may_be_refused(value: Value, frame: Frame) -> bool:
+def _may_be_refused(value: Value, row: Consumer, frame: Frame) -> bool:
     if isinstance(value, Array):
-        return bool(value.traced) or frame.count(value) != ONE
-    return not isinstance(value, Host | Foreign)
+        return bool(value.traced) or (row.protocol not in COMMON_PROTOCOLS and frame.count(value) != ONE)
+    return row.protocol not in COMMON_PROTOCOLS and not isinstance(value, Host | Foreign)
+
+
+def _tells(value: Value) -> bool:
+    """Whether anything is known of a value for which a rule could ask."""
+    return isinstance(value, Array) or (isinstance(value, Host | Foreign) and value.nature is not PLAIN)
 
 
 def _survive(row: Consumer, choices: tuple[Value, ...], frame: Frame) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
 from shardlint.placement.counts import ONE
 from shardlint.placement.domain import (
@@ -22,9 +23,9 @@ from shardlint.placement.domain import (
     Value,
     Version,
 )
-from shardlint.placement.dtypes import kept
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, each, held, one_of
+from shardlint.placement.natures import STRIDED, kept
 from shardlint.syntax.tree import Node
 
 _LONGEST_TEXT = 8
@@ -53,10 +54,8 @@ def element(values: Value, node: Node, frame: Frame) -> Value:
                 return Device(DeviceId(None))
             case Fact(items=Elements(item)):
                 return item
-            case Host():
-                return Host()
-            case Foreign(library):
-                return Foreign(library)
+            case Host() | Foreign():
+                return replace(value, nature=replace(value.nature, marks=value.nature.marks - {STRIDED}))
             case Version(known):
                 return Version(known, opaque=True)
             case _:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from shardlint.model import Target
 from shardlint.placement.counts import Count
 from shardlint.placement.definition import Definition
-from shardlint.placement.domain import UNKNOWN, Array, Function, Ids, Transformed, Value
+from shardlint.placement.domain import UNKNOWN, Array, Foreign, Function, Host, Ids, Transformed, Value
 from shardlint.placement.frame import Code, Frame
 from shardlint.placement.modules import Module
 from shardlint.placement.table import Consumer, Table
@@ -83,7 +83,7 @@ class Event:
         if self.traced is Tracing.SURE:
             return self.entry
         trace = getattr(self.value, "trace", None)
-        return self.value.nature.trace if trace is None and isinstance(self.value, Array) else trace
+        return self.value.nature.trace if trace is None and isinstance(self.value, Array | Host | Foreign) else trace
 
 
 class Machine(Protocol):

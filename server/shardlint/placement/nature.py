@@ -1,10 +1,12 @@
-"""What is known of an array beside where it is: its dtype, and whether its memory is still there.
+"""What is known of an array beside where it is: its dtype, whether its memory is still there, and how that memory lies.
 
-A dtype is known where the program says it, and where an operation surely keeps it; elsewhere nothing is said of it.
+Each is known where the program says it, and where an operation surely keeps it; elsewhere nothing is said of it. It is the same for
+arrays of every library.
 """
 
 from __future__ import annotations
 
+from collections.abc import Hashable
 from dataclasses import dataclass, field
 from enum import IntEnum
 
@@ -13,7 +15,7 @@ from shardlint.placement.trace import Trace
 KEY = "key"
 """The dtype of typed keys of random numbers, whichever generator they are for: they are no numbers, and nothing can export them."""
 
-DTYPE_MODULES = frozenset({"jax.numpy", "numpy", "ml_dtypes"})
+DTYPE_MODULES = frozenset({"jax.numpy", "numpy", "ml_dtypes", "torch", "cupy", "tensorflow", "warp"})
 
 
 class Gone(IntEnum):
@@ -26,10 +28,14 @@ class Gone(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Nature:
-    """`dtype` is NumPy's name for it, KEY, or None where it is not known. `trace` is the evidence of this."""
+    """`dtype` is NumPy's name for it, KEY, or None where it is not known. `marks` are the words of `[[mark]]` in api.toml that hold of
+    it, `shares` is the key of the `jax.Array` whose memory it surely shares. `trace` is the evidence of all this.
+    """
 
     dtype: str | None = None
     gone: Gone = Gone.NO
+    marks: frozenset[str] = frozenset()
+    shares: Hashable | None = None
     trace: Trace | None = field(default=None, compare=False)
 
 

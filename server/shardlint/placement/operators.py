@@ -24,10 +24,10 @@ from shardlint.placement.domain import (
     Unknown,
     Value,
 )
-from shardlint.placement.dtypes import common, with_nature
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, each, held, one_of
 from shardlint.placement.nature import PLAIN
+from shardlint.placement.natures import common, computed, with_nature
 from shardlint.placement.telling import fact_test, negation, told_if_there
 from shardlint.placement.versions import compare_versions, is_version, ordered
 from shardlint.syntax.tree import Node
@@ -105,7 +105,7 @@ def binary(left: Value, operator: ast.operator, right: Value, node: ast.expr, fr
         return with_nature(combined([left, right], node, frame), common([left, right]) if plain else PLAIN)
     for library in pair:
         if isinstance(library, Foreign):
-            return Foreign(library.library)
+            return Foreign(library.library, None, computed([left, right], same_dtype=False))
     match left, right:
         case Constant(int() as a), Constant(int() as b) if not isinstance(a, bool) and not isinstance(b, bool):
             return _arithmetic(a, operator, b)
@@ -121,10 +121,9 @@ def binary(left: Value, operator: ast.operator, right: Value, node: ast.expr, fr
             return Elements(one_of(held(left)))
         case Mapping(), Mapping() if isinstance(operator, ast.BitOr):
             return _united(left, right)
-        case Host(), (Host() | Constant()):
-            return Host()
-        case Constant(), Host():
-            return Host()
+        case (Host(), (Host() | Constant())) | (Constant(), Host()):
+            whole = not isinstance(operator, ast.Div) and not any(_is_float(one) for one in (left, right))
+            return Host(computed([left, right], same_dtype=whole))
         case _:
             return UNKNOWN
 
@@ -132,6 +131,10 @@ def binary(left: Value, operator: ast.operator, right: Value, node: ast.expr, fr
 def _is_scalar(value: Value) -> bool:
     """Whether it is a number of Python's own, which takes the dtype of an array of floats."""
     return isinstance(value, Constant) and isinstance(value.value, int | float)
+
+
+def _is_float(value: Value) -> bool:
+    return isinstance(value, Constant) and isinstance(value.value, float)
 
 
 def _repeated(value: Sequence | Elements, times: int) -> Value:

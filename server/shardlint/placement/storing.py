@@ -23,12 +23,14 @@ from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import alternatives, copied, held, is_container, join, one_of
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.mutation import change_ids
+from shardlint.placement.operations import written
 from shardlint.placement.subscripts import sliced
 
 
 def store_item(target: ast.Subscript, value: Value, frame: Frame, machine: Machine) -> None:
     """`container[index] = value`."""
     owner, index = machine.evaluate(target.value, frame), machine.evaluate(target.slice, frame)
+    written("operator.setitem", owner, target.value, target, frame, machine)
     change_each(owner, target.value, lambda container: _stored(container, index, value, target, frame), frame)
 
 

@@ -25,9 +25,9 @@ from shardlint.placement.domain import (
     Value,
     Version,
 )
-from shardlint.placement.dtypes import kept, with_nature
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import held, one_of
+from shardlint.placement.natures import kept, viewed, with_nature
 from shardlint.placement.operators import combined
 from shardlint.placement.versions import part
 
@@ -54,7 +54,7 @@ def subscript(owner: Value, index: Value, node: ast.Subscript, frame: Frame) -> 
         case Devices():
             return _device(owner, index)
         case Host() | Foreign():
-            return owner
+            return viewed(owner, index)
         case Version():
             return part(owner, index)
         case Method(Array() as array, "at"):

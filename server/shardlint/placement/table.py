@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import tomllib
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from functools import cache, cached_property
 from importlib.resources import files
@@ -45,6 +45,23 @@ class Dtype:
     argument: int | None = None
     gives: str | None = None
     keeps: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Mark:
+    """What a function tells of the nature of what it gives, by the array at `argument` or `keyword` (of a method its object), if that is of
+    one of the libraries in `of` (of any if that is empty): marks that it `adds` and `removes`; whether the result `keeps` the
+    others, the dtype and the memory; whether it `shares` the memory of a `jax.Array`. `says` is the clause for people.
+    """
+
+    of: frozenset[str]
+    adds: frozenset[str]
+    removes: frozenset[str]
+    keeps: bool
+    shares: bool
+    says: str | None
+    argument: int
+    keyword: str | None
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,6 +109,7 @@ class Table:
     consumers: Mapping[str, Consumer]
     timeline: Mapping[str, Existence]
     dtypes: Mapping[str, Dtype]
+    marks: Mapping[str, tuple[Mark, ...]]
     given_on: frozenset[str] = frozenset()
 
     def canonical(self, name: str) -> str:
@@ -106,6 +124,15 @@ class Table:
                 return name
             name = direct
         return name
+
+    @cached_property
+    def array_classes(self) -> Mapping[str, str]:
+        """The name of each library's class of arrays, under which its methods stand in the table."""
+        names = {"jax": "jax.Array", "numpy": "numpy.ndarray"}
+        for name, row in self.classes.items():
+            if row.kind == "foreign":
+                names.setdefault(row.library, name)
+        return names
 
     @cached_property
     def telling(self) -> frozenset[str]:
@@ -220,7 +247,7 @@ def load() -> Table:
             row.get("attribute", False),
             row.get("source-says"),
             row.get("does"),
-            frozenset(row.get("raises", hand_offs["refusals"][row["protocol"]])),
+            frozenset(row.get("raises", hand_offs["refusals"].get(row["protocol"], ()))),
         )
         for row in hand_offs["consumer"]
         for name in row["names"]
@@ -238,8 +265,27 @@ def load() -> Table:
             for row in api["dtype"]
             for name in row["names"]
         },
+        marks=_marks(api["mark"]),
         timeline={name: Existence(row.get("added"), row.get("removed")) for name, row in api["timeline"].items()},
     )
+
+
+def _marks(rows: Iterable[Mapping[str, Any]]) -> Mapping[str, tuple[Mark, ...]]:
+    found: dict[str, tuple[Mark, ...]] = {}
+    for row in rows:
+        mark = Mark(
+            frozenset(row.get("of", ())),
+            frozenset(row.get("adds", ())),
+            frozenset(row.get("removes", ())),
+            row.get("keeps", False),
+            row.get("shares", False),
+            row.get("says"),
+            row.get("argument", 0),
+            row.get("keyword"),
+        )
+        for name in row["names"]:
+            found[name] = (*found.get(name, ()), mark)
+    return found
 
 
 def _argument(row: Mapping[str, Any] | None) -> Argument | None:

@@ -11,27 +11,35 @@ _LONGEST = 24
 
 @dataclass(frozen=True, slots=True, eq=False)
 class Trace:
-    """Evidence, newest step first: at `place`, `text` happened to what `before` tells."""
+    """Evidence, newest step first: at `place`, `text` happened to what `before` tells; a `call` hands it to a function."""
 
     place: Place
     text: str
     before: Trace | None = None
     length: int = 1
+    call: bool = False
 
-    def then(self, place: Place, text: str) -> Trace:
+    def then(self, place: Place, text: str, *, call: bool = False) -> Trace:
         """One step more; a repeated or an overlong chain keeps its beginning and its newest step."""
         if self.place.node is place.node and self.text == text:
             return self
         if self.length >= _LONGEST and self.before is not None:
-            return Trace(place, text, self.before, self.length)
-        return Trace(place, text, self, self.length + 1)
+            return Trace(place, text, self.before, self.length, call)
+        return Trace(place, text, self, self.length + 1, call)
 
     def steps(self) -> list[tuple[Place, str]]:
         """The steps in program order."""
-        found: list[tuple[Place, str]] = []
+        return [(step.place, step.text) for step in self._links()]
+
+    def calls(self) -> list[Place]:
+        """The places of the calls among the steps, in program order."""
+        return [step.place for step in self._links() if step.call]
+
+    def _links(self) -> list[Trace]:
+        found: list[Trace] = []
         current: Trace | None = self
         while current is not None:
-            found.append((current.place, current.text))
+            found.append(current)
             current = current.before
         return found[::-1]
 
@@ -46,10 +54,10 @@ class Trace:
             return None
         made = new
         for step in reversed(newer):
-            made = Trace(step.place, step.text) if made is None else made.then(step.place, step.text)
+            made = traced(made, step.place, step.text, call=step.call)
         return made
 
 
-def traced(before: Trace | None, place: Place, text: str) -> Trace:
+def traced(before: Trace | None, place: Place, text: str, *, call: bool = False) -> Trace:
     """One step after `before`, which may be empty."""
-    return Trace(place, text) if before is None else before.then(place, text)
+    return Trace(place, text, call=call) if before is None else before.then(place, text, call=call)

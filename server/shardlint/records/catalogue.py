@@ -61,11 +61,14 @@ class FixSpec:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Which hand-offs a rule looks at: by protocol and direction, or by the canonical name of a removed API."""
+    """Which hand-offs a rule looks at: by protocol and direction, of some `consumers` or of all if there are none, or by the
+    canonical name of a removed API.
+    """
 
     protocols: tuple[str, ...]
     direction: str | None
     names: tuple[str, ...]
+    consumers: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -202,7 +205,7 @@ def _rule(data: Mapping[str, Any]) -> Rule:
         "severity": Severity(data["severity"]),
         "possible": Severity(data["possible"]),
         "severity_by": {name: Severity(level) for name, level in data["severity_by"].items()},
-        "match": Match(tuple(match["protocols"]), match["direction"], tuple(match["names"])),
+        "match": Match(tuple(match["protocols"]), match["direction"], tuple(match["names"]), tuple(match["consumers"])),
         "handled_by": tuple(data["handled_by"]),
         "tags": tuple(data["tags"]),
         "fixes": tuple(_fix(fix) for fix in data["fixes"]),

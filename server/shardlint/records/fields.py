@@ -78,4 +78,8 @@ Template = Annotated[Line, AfterValidator(_template)]
 Level = Annotated[Severity, Field(strict=False)]
 SafetyName = Annotated[Safety, Field(strict=False)]
 LineNumber = Annotated[int, Field(ge=1)]
-Protocol = Literal["dlpack", "cuda-array-interface", "buffer", "pointer", "numpy", "pickle"]
+Protocol = Literal[
+    "dlpack", "cuda-array-interface", "buffer", "pointer", "numpy", "pickle", "scalar", "operator", "write"
+]
+"""How data cross: `numpy` is `__array__`, `scalar` a Python number or list made of an array, `operator` an operation on arrays of two
+libraries, and `write` a change of memory that may be shared."""

@@ -155,6 +155,7 @@ class MatchTable(_Table):
     protocol: list[Protocol] = []
     direction: Literal["export", "import"] | None = None
     name: list[Dotted] = []
+    consumer: list[Dotted] = []
 
     @model_validator(mode="after")
     def _either(self) -> MatchTable:
@@ -176,6 +177,11 @@ class WhenTable(_Table):
     value: Literal["capsule"] | None = None
     copy_: Annotated[bool | None, Field(alias="copy")] = None
     device: Literal["other"] | None = None
+    marks: Annotated[list[Kebab] | None, Field(min_length=1)] = None
+    shares: Literal["jax-array"] | None = None
+    library: Annotated[list[Kebab] | None, Field(min_length=1)] = None
+    left: Annotated[list[Kebab] | None, Field(min_length=1)] = None
+    right: Annotated[list[Kebab] | None, Field(min_length=1)] = None
 
 
 class FixWhenTable(WhenTable):

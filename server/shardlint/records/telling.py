@@ -31,8 +31,19 @@ def target_words(target: Target) -> str:
     return f"JAX {last}" if first == last else f"JAX {first} to {last}"
 
 
+_SIGNS = {
+    "add": "+", "sub": "-", "mul": "*", "truediv": "/", "floordiv": "//", "mod": "%", "pow": "**", "matmul": "@", "and": "&",
+    "or": "|", "xor": "^", "lshift": "<<", "rshift": ">>", "eq": "==", "ne": "!=", "lt": "<", "le": "<=", "gt": ">", "ge": ">=",
+    "getitem": "[...]", "setitem": "[...] =", "inplace": "an augmented assignment",
+}  # fmt: skip
+"""Functions of Python's module `operator` as people write them."""
+
+
 def consumer_words(consumer: str, quote: Callable[[str], str] = str) -> str:
     """A consumer as people write it: a method of arrays by its bare name. `quote` marks the code in it as such."""
+    if consumer.startswith("operator."):
+        name = consumer.removeprefix("operator.")
+        return quote(_SIGNS.get(name) or f"{_SIGNS.get(name.removeprefix('i'), name)}=")
     if consumer.startswith("import."):
         return f"the import of {quote(consumer.removeprefix('import.'))}"
     return quote(consumer.removeprefix("jax.Array.").removeprefix("builtins."))

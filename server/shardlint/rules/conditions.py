@@ -8,8 +8,10 @@ from typing import Any
 from shardlint.model import Verdict
 from shardlint.placement.counts import Share, Spans
 from shardlint.placement.domain import Array, Capsule, Constant, Device, DeviceId, Foreign, Host, Sequence, Value
+from shardlint.placement.lattice import alternatives
 from shardlint.placement.machine import Event
 from shardlint.placement.nature import KEY, Gone
+from shardlint.placement.natures import Data, library
 from shardlint.placement.tracing import Tracing
 
 
@@ -82,7 +84,7 @@ def _traced(event: Event, wanted: object) -> Verdict:
 
 def _dtype(event: Event, wanted: object) -> Verdict:
     """`dtype = ["bfloat16"]`: the array has one of these dtypes, by NumPy's names. Unknown where the program does not say it."""
-    if not isinstance(event.value, Array) or not isinstance(wanted, list | tuple):
+    if not isinstance(event.value, Data) or not isinstance(wanted, list | tuple):
         return Verdict.NO
     dtype = event.value.nature.dtype
     if dtype is None or event.traced:
@@ -101,6 +103,44 @@ def _deleted(event: Event, wanted: object) -> Verdict:
         return Verdict.NO
     gone = event.value.nature.gone
     return _sure(event) if gone is Gone.SURE else Verdict.POSSIBLE if gone is Gone.MAYBE else Verdict.NO
+
+
+def _marks(event: Event, wanted: object) -> Verdict:
+    """`marks = ["read-only"]`: one of these marks of api.toml holds of what is handed over."""
+    if not isinstance(event.value, Data) or not isinstance(wanted, list | tuple):
+        return Verdict.NO
+    return _sure(event) if any(mark in wanted for mark in event.value.nature.marks) else Verdict.NO
+
+
+def _shares(event: Event, wanted: object) -> Verdict:
+    """`shares = "jax-array"`: its memory is that of a `jax.Array`."""
+    shared = isinstance(event.value, Data) and event.value.nature.shares is not None
+    return _sure(event) if shared and wanted == "jax-array" else Verdict.NO
+
+
+def _library(event: Event, wanted: object) -> Verdict:
+    """`library = ["torch"]`: what is handed over is an array of one of these libraries."""
+    return _among(event, event.value, wanted)
+
+
+def _left(event: Event, wanted: object) -> Verdict:
+    """`left = ["torch"]`: what stands on the left of an operator is an array of one of these libraries."""
+    return _among(event, event.arguments.get(0), wanted)
+
+
+def _right(event: Event, wanted: object) -> Verdict:
+    """`right = ["torch"]`: the same of what stands on its right."""
+    return _among(event, event.arguments.get(1), wanted)
+
+
+def _among(event: Event, value: Value | None, wanted: object) -> Verdict:
+    """Whether a value is an array of one of the wanted libraries; possible where only some of its alternatives are."""
+    if value is None or not isinstance(wanted, list | tuple):
+        return Verdict.UNKNOWN
+    found = {library(one) in wanted for one in alternatives(value)}
+    if found == {True}:
+        return Verdict.POSSIBLE if event.mixed else Verdict.YES
+    return Verdict.POSSIBLE if True in found else Verdict.NO
 
 
 def _sure(event: Event) -> Verdict:
@@ -182,4 +222,9 @@ _QUESTIONS: Mapping[str, Callable[[Event, object], Verdict]] = {
     "value": _value,
     "copy": _copy,
     "device": _device,
+    "marks": _marks,
+    "shares": _shares,
+    "library": _library,
+    "left": _left,
+    "right": _right,
 }

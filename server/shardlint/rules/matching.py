@@ -10,6 +10,7 @@ from packaging.specifiers import SpecifierSet
 from shardlint.model import Finding, HandOff, Location, Severity, Step, Target, Verdict
 from shardlint.placement.counts import Count
 from shardlint.placement.domain import Array
+from shardlint.placement.handoffs import COMMON_PROTOCOLS
 from shardlint.placement.machine import Event
 from shardlint.placement.table import Table
 from shardlint.records.catalogue import Catalogue, Rule
@@ -75,6 +76,8 @@ def matches(rule: Rule, event: Event) -> bool:
         return event.protocol == "name" and event.consumer in rule.match.names
     if event.row is None or event.protocol not in rule.match.protocols:
         return False
+    if rule.match.consumers and event.consumer not in rule.match.consumers:
+        return False
     into_jax = event.row.gives == "jax"
     return rule.match.direction != "import" or into_jax
 
@@ -137,7 +140,9 @@ def name_span(event: Event, tree: Tree) -> Span:
     name = tree.span(event.name)
     if tree.text.line_of(name.start) != tree.text.line_of(name.end):
         attribute = getattr(event.name.node, "attr", "")
-        return Span(name.end - len(attribute), name.end)
+        if attribute:
+            return Span(name.end - len(attribute), name.end)
+        return Span(name.start, tree.text.line_span(tree.text.line_of(name.start)).end)
     return name
 
 
@@ -149,9 +154,16 @@ def _steps(event: Event, sources: Sources) -> Iterator[Step]:
 
 
 def _calls(event: Event, sources: Sources) -> tuple[Location, ...]:
-    """The last place in the module that is checked on the way to a hand-off in another one."""
-    steps = [] if event.trace is None else event.trace.steps()
-    return tuple([sources.location(place) for place, _ in steps if sources.is_here(place)][-1:])
+    """Where the way to a hand-off in another module leaves others: the last place in the module that is checked, and the last call in
+    each that lies between; none if the way does not touch the one that is checked.
+    """
+    if event.trace is None:
+        return ()
+    left = [place for place, _ in event.trace.steps() if sources.is_here(place)][-1:]
+    hands_over = sources.module(event.place)
+    between = {id(sources.module(place)): place for place in event.trace.calls() if not sources.is_here(place)}
+    between.pop(id(hands_over), None)
+    return tuple(map(sources.location, (*left, *between.values()))) if left else ()
 
 
 def hand_offs(
@@ -177,6 +189,8 @@ def hand_offs(
             continue
         name = name_span(event, tree)
         rules = (*at.get(shown_span(event, tree), ()), *at.get(name, ()))
+        if event.protocol in COMMON_PROTOCOLS and not rules:
+            continue
         known = status(event, _would_break(event, about_devices))
         made = HandOff(
             Location(path, span), name, event.consumer, event.protocol, _told(known, event, offers), tuple(_steps(event, sources)),

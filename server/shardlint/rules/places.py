@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from dataclasses import replace
 
-from shardlint.model import Finding, Severity
+from shardlint.model import Finding, Location, Severity
 from shardlint.text import Span
 
 _ORDER = {severity: rank for rank, severity in enumerate(Severity)}
@@ -32,5 +32,10 @@ def here(findings: Iterable[Finding], path: str) -> Iterator[Finding]:
 def shown(findings: Iterable[Finding], path: str) -> Iterator[tuple[Span, Finding]]:
     """The spans of a file that show a finding: its hand-offs, and the calls that lead to one in another file."""
     for finding in findings:
-        places = (finding.location,) if finding.location.path == path else finding.calls
-        yield from ((place.span, finding) for place in places if place.path == path)
+        yield from ((place.span, finding) for place in places_in(finding, path))
+
+
+def places_in(finding: Finding, path: str) -> list[Location]:
+    """Where a file shows a finding."""
+    places = (finding.location,) if finding.location.path == path else finding.calls
+    return [place for place in places if place.path == path]
