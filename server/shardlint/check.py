@@ -25,14 +25,14 @@ class Snapshot:
     `answers` are what earlier reports asked for: other paths to the same objects (`placement.paths`), by the paths that the
     file's imports spell. `modules` finds the other modules of the workspace, `module` is the file's own dotted name among them;
     `is_package` tells that it is an `__init__.py`. `assume` says where values live that qualified names lead to, in the words of
-    `model.PLACEMENT_WORDS`.
+    `model.PLACEMENT_WORDS`. `ignored` are the rules to keep quiet about: if None, those that wait to be asked for.
     """
 
     path: str
     text: Text
     target: Target
     catalogue: Catalogue
-    ignored: frozenset[str] = field(default=frozenset())
+    ignored: frozenset[str] | None = None
     answers: Mapping[str, str] = field(default_factory=dict[str, str])
     modules: Modules = field(default_factory=NoModules)
     module: str = ""
@@ -115,7 +115,8 @@ def analyse(snapshot: Snapshot, memory: Memory | None = None) -> Analysis:
             snapshot.path, "the file nests expressions too deeply to be analysed; nothing in it was checked"
         )
         return Analysis(tree, (), Report((), (problem,), ()))
-    kept = tuple(finding for finding in found if finding.rule not in snapshot.ignored)
+    ignored = snapshot.catalogue.opt_in if snapshot.ignored is None else snapshot.ignored
+    kept = tuple(finding for finding in found if finding.rule not in ignored)
     shown = matching.hand_offs(events, kept, sources, snapshot.target, snapshot.catalogue)
     others = {module.path: module.tree.text for module in seen.modules if module is not main}
     here = tuple(event for event in events if sources.is_here(event.place))

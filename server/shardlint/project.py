@@ -106,7 +106,8 @@ def scope_of(
     unknown = sorted(settings.ignore - catalogue.rules.keys())
     told = [problem(settings.source or folder, _unknown_rule(name, catalogue)) for name in unknown]
     places = import_folders(folder, settings, environ)
-    scope = Scope(settings, target, catalogue, settings.ignore | frozenset(ignored), places)
+    quiet = catalogue.opt_in | settings.ignore | frozenset(ignored)
+    scope = Scope(settings, target, catalogue, quiet, places)
     return scope, (*problems, *found, *unusable, *told)
 
 

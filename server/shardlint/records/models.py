@@ -19,6 +19,7 @@ from shardlint.records.fields import (
     ExampleText,
     Filled,
     Kebab,
+    Kind,
     Level,
     Line,
     LineNumber,
@@ -215,7 +216,9 @@ class RuleFile(_Table):
     check: Kebab | None = None
     match: MatchTable
     when: WhenTable = WhenTable()
-    fix: Annotated[list[FixTable], Field(min_length=1)]
+    opt_in: bool = False
+    outcome: dict[Kind, Line] = {}
+    fix: list[FixTable] = []
 
 
 class ObservationEntry(_Table):
