@@ -253,4 +253,4 @@ class _Belief:
 def _shared(count: Count) -> Count:
     """Who tells that an array spans processes speaks of one that none of them has all of, unless the program says otherwise."""
     untold = count.spans is Spans.SURE and count.share is Share.UNTOLD
-    return replace(count, share=Share.PART) if untold else count
+    return replace(count, share=Share.OWN) if untold else count

@@ -12,6 +12,7 @@ from shardlint.placement.lattice import one_of
 from shardlint.placement.machine import Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.objects import iterated
+from shardlint.placement.operations import gone_through
 from shardlint.placement.state import State
 from shardlint.syntax.scopes import targets
 
@@ -98,7 +99,9 @@ def _all_alike(generators: list[ast.comprehension], frame: Frame, machine: Machi
 
     def turn() -> None:
         for generator in generators:
-            values = iterated(machine.evaluate(generator.iter, frame), generator.iter, frame, machine)
+            values = machine.evaluate(generator.iter, frame)
+            gone_through(values, generator.iter, frame, machine)
+            values = iterated(values, generator.iter, frame, machine)
             machine.bind(generator.target, element(values, generator.target, frame), frame)
             for test in generator.ifs:
                 machine.assume(test, True, frame)

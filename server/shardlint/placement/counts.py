@@ -24,11 +24,12 @@ class Spans(IntEnum):
 
 
 class Share(IntEnum):
-    """What of an array each of its devices has, if they are several: nothing is told, all of it, or a part."""
+    """What of an array each of its devices has, if they are several: nothing is told, all of it, a part, or a part that no other has."""
 
     UNTOLD = 0
     ALL = 1
     PART = 2
+    OWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,7 +69,8 @@ class Count:
     def joined(self, other: Count) -> Count:
         high = None if self.high is None or other.high is None else max(self.high, other.high)
         spans = self.spans if self.spans is other.spans else Spans.UNTOLD
-        share = self.share if self.share is other.share else Share.UNTOLD
+        either = min(self.share, other.share)
+        share = either if either is max(self.share, other.share) or either is Share.PART else Share.UNTOLD
         return Count(min(self.low, other.low), high, self.whole and other.whole and high is None, spans, share)
 
     def met(self, other: Count) -> Count | None:
@@ -76,7 +78,7 @@ class Count:
         low = max(self.low, other.low)
         highs = [count.high for count in (self, other) if count.high is not None]
         high = min(highs) if highs else None
-        if Share.UNTOLD not in (self.share, other.share) and self.share is not other.share:
+        if min(self.share, other.share) is Share.ALL is not max(self.share, other.share):
             high = 1  # all of it on each device, and only a part: so there is but one
         if (high is not None and high < low) or {self.spans, other.spans} == {Spans.NO, Spans.SURE}:
             return None

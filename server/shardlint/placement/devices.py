@@ -88,8 +88,9 @@ def _share(spec: Value, mesh: Mesh | None) -> Share:
         return Share.UNTOLD
     several = [name for name, size in mesh.axes if size is None or size > 1]
     along = [size for name, size in mesh.axes if name in spec.axes]
-    split = any(size is not None and size > 1 for size in along) or (bool(several) and spec.axes.issuperset(several))
-    return Share.PART if split else Share.UNTOLD
+    if several and spec.axes.issuperset(several):
+        return Share.OWN
+    return Share.PART if any(size is not None and size > 1 for size in along) else Share.UNTOLD
 
 
 def placed(value: Value, target: Value | None, site: Site) -> Value:
@@ -235,8 +236,10 @@ def _all_devices(shape: Value) -> bool:
 def _devices(site: Site) -> Value:
     platform = site.arguments.get(0, "backend")
     name = platform.value if isinstance(platform, Constant) and isinstance(platform.value, str) else None
-    if site.name == "jax.local_devices":
-        return Devices(WHOLE, DeviceId(0, name), local=True)
+    if (
+        site.name == "jax.local_devices" or name == "cpu"
+    ):  # the CPUs of other processes are none of JAX's unless it is told
+        return Devices(WHOLE, DeviceId(0, name), local=site.name == "jax.local_devices")
     return _all(site, DeviceId(0, name))
 
 

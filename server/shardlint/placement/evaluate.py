@@ -32,7 +32,7 @@ from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.names import defined, value_of
 from shardlint.placement.objects import iterated, special_method
-from shardlint.placement.operations import COMPARISONS, OPERATORS, operated
+from shardlint.placement.operations import COMPARISONS, OPERATORS, operated, worded
 from shardlint.placement.operators import binary, compare, compared
 from shardlint.placement.state import State
 from shardlint.placement.storing import default_item
@@ -255,7 +255,8 @@ class Evaluator:
     def formatted(self, node: ast.JoinedStr, frame: Frame) -> Value:
         for value in node.values:
             if isinstance(value, ast.FormattedValue):
-                self._machine.evaluate(value.value, frame)
+                shown = self._machine.evaluate(value.value, frame)
+                worded(shown, value.value, frame, self._machine)
         return UNKNOWN
 
     def awaited(self, node: ast.Await | ast.Starred, frame: Frame) -> Value:

@@ -23,7 +23,7 @@ from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.mutation import change_ids, made_in
 from shardlint.placement.parameters import bound_arguments
-from shardlint.placement.state import EVERY_ARRAY, IMPOSSIBLE, Change, State
+from shardlint.placement.state import EVERY_ARRAY, IMPOSSIBLE, THIS_PROCESS, Change, State
 from shardlint.placement.survey import own_nodes
 from shardlint.placement.telling import correlated
 from shardlint.placement.trace import Trace
@@ -144,7 +144,7 @@ class Functions:
             bound = {name: each(value, nameless) for name, value in bound.items()}
         bound = {name: crossing.enter(value, name) for name, value in bound.items()}
         state, handlers = frame.state, frame.handlers
-        machine = frame.fact(EVERY_ARRAY), fewest(frame)
+        machine = frame.fact(EVERY_ARRAY), frame.fact(THIS_PROCESS), fewest(frame)
         around = (
             state.mesh, state.entered, state.default, state.processes, state.version_guarded, machine, self.machine.at_home,
         )  # fmt: skip
@@ -258,11 +258,11 @@ def _telling(result: Value, argument: Value) -> Value:
 
 def _inner_state(bound: dict[str, Value], frame: Frame) -> State:
     around = frame.state
-    machine = frame.fact(EVERY_ARRAY)
+    facts = {key: frame.fact(key) for key in (EVERY_ARRAY, THIS_PROCESS)}
     return State(
         bound,
         dict(around.outer),
-        {} if isinstance(machine, bool) else {EVERY_ARRAY: machine},
+        {key: told for key, told in facts.items() if not isinstance(told, bool)},
         fewest=fewest(frame),
         mesh=around.mesh,
         mesh_trace=around.mesh_trace,

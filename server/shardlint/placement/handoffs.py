@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterator
 
 from shardlint.placement.counts import ONE, Subject, Told
 from shardlint.placement.domain import UNKNOWN, Array, Capsule, Foreign, Host, Method, OneOf, Symbol, Unknown, Value
 from shardlint.placement.external import ask_about
 from shardlint.placement.facts import exclude, learn
 from shardlint.placement.frame import Frame
-from shardlint.placement.lattice import alternatives, one_of
+from shardlint.placement.lattice import alternatives, is_container, leaves, one_of
 from shardlint.placement.machine import Arguments, Event, Machine
 from shardlint.placement.nature import PLAIN
 from shardlint.placement.natures import Data, library
@@ -19,7 +19,9 @@ from shardlint.placement.tracing import Tracing
 from shardlint.syntax.tree import Node
 
 TELLING_NAMES = frozenset({"to_dlpack", "from_dlpack", "toDlpack", "fromDlpack"})
-COMMON_PROTOCOLS = frozenset({"numpy", "scalar", "operator", "write"})
+COMMON_PROTOCOLS = frozenset(
+    {"numpy", "scalar", "operator", "write", "save", "pickle", "text", "iteration", "place", "gather", "shards"}
+)
 """The protocols of what every program does all the time: they refuse no array for its placement, and where nothing is known nobody asks."""
 _ASKING_WORDS = frozenset({"copy", "device", "dl_device"})
 """Keywords with which it matters what library the data comes from; else only what goes into JAX may be wrong to hand over at all."""
@@ -52,9 +54,9 @@ def call_seen(machine: Machine, function: Value, arguments: Arguments, node: Nod
     found = consumer_of(machine, function)
     if found is not None:
         row, owner = found
-        operand_node, value = _operand(row, owner, arguments)
         if not isinstance(owner, Unknown):
-            record(machine, row, operand_node, value, arguments, node, node.func, frame)
+            for operand, value in _operands(row, owner, arguments):
+                record(machine, row, operand, value, arguments, node, node.func, frame)
         return
     name = function.name if isinstance(function, Symbol | Method) else ""
     if name.rpartition(".")[2] in TELLING_NAMES:
@@ -70,6 +72,21 @@ def attribute_read(machine: Machine, owner: Value, node: ast.Attribute, frame: F
     row = machine.table.consumers.get(f"jax.Array.{node.attr}")
     if row is not None and row.attribute and any(isinstance(one, Array) for one in alternatives(owner)):
         record(machine, row, node.value, owner, Arguments(), node, node, frame)
+
+
+def _operands(row: Consumer, owner: Value | None, arguments: Arguments) -> Iterator[tuple[ast.expr | None, Value]]:
+    """All that is handed over, each with the expression for it where the program writes one."""
+    if row.every and arguments.node is not None:
+        written = [*arguments.node.args, *(one.value for one in arguments.node.keywords)]
+        values = arguments.values()
+        given = (
+            list(zip(written, values, strict=True)) if len(written) == len(values) else [(None, one) for one in values]
+        )
+    else:
+        given = [_operand(row, owner, arguments)]
+    for operand, value in given:
+        for part in leaves(value) if row.tree and any(is_container(one) for one in alternatives(value)) else (value,):
+            yield operand, part
 
 
 def _operand(row: Consumer, owner: Value | None, arguments: Arguments) -> tuple[ast.expr | None, Value]:
@@ -108,7 +125,8 @@ def record(
         return
     if any(_may_be_refused(choice, row, frame) for choice in choices):
         frame.may_raise()
-    if row.gives == "jax" or not _ASKING_WORDS.isdisjoint(arguments.keywords):
+    told_where = row.protocol != "place" and not _ASKING_WORDS.isdisjoint(arguments.keywords)
+    if row.gives == "jax" or told_where:
         ask_about(value, machine)
     mixed = len({_kind(choice, frame) for choice in choices}) > 1
     varied = mixed or len({_details(choice, frame) for choice in choices if isinstance(choice, Data)}) > 1

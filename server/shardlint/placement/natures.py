@@ -17,7 +17,7 @@ Data = Array | Host | Foreign
 STRIDED = "strided"
 """The mark of an array between whose items others are left out: its memory is not compact."""
 
-LASTING = frozenset({"requires-grad"})
+LASTING = frozenset({"requires-grad", "per-process"})
 """The marks that what is computed from an array has too."""
 
 

@@ -28,7 +28,7 @@ from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, each, held, one_of
 from shardlint.placement.nature import PLAIN
 from shardlint.placement.natures import common, computed, with_nature
-from shardlint.placement.telling import fact_test, negation, told_if_there
+from shardlint.placement.telling import chosen_process, fact_test, negation, told_if_there
 from shardlint.placement.versions import compare_versions, is_version, ordered
 from shardlint.syntax.tree import Node
 
@@ -182,7 +182,7 @@ def compare(left: Value, operator: ast.cmpop, right: Value, target: Target) -> V
 
 def _compare(left: Value, operator: ast.cmpop, right: Value) -> Value:
     for fact, kind, other in ((left, operator, right), (right, _FLIPPED.get(type(operator), type(operator))(), left)):
-        test = fact_test(fact, kind, other) if isinstance(fact, Fact) else None
+        test = fact_test(fact, kind, other) if isinstance(fact, Fact) else chosen_process(fact, kind, other)
         if test is not None:
             return test
     match left, right:

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 EVERY_ARRAY = "every array"
 """The key of facts that hold for all arrays at once (`jax.device_count() == 1`)."""
 
+THIS_PROCESS = "this process"
+"""The key of the fact that a test has chosen one of the processes (`jax.process_index() == 0`), so that others never come here."""
+
 FIRST_DEVICE = DeviceId(0)
 
 IMPOSSIBLE = None

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import ast
 
-from shardlint.placement.counts import ONE, Count
+from shardlint.placement.counts import ONE, Count, Spans
 from shardlint.placement.domain import (
     OPEN,
     UNKNOWN,
@@ -29,6 +29,7 @@ from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import held, one_of
 from shardlint.placement.natures import kept, viewed, with_nature
 from shardlint.placement.operators import combined
+from shardlint.placement.state import THIS_PROCESS
 from shardlint.placement.versions import part
 
 
@@ -52,7 +53,7 @@ def subscript(owner: Value, index: Value, node: ast.Subscript, frame: Frame) -> 
         case Fact(items=Elements() as shards):
             return shards if isinstance(index, Slice) else shards.item
         case Devices():
-            return _device(owner, index)
+            return _device(owner, index, frame)
         case Host() | Foreign():
             return viewed(owner, index)
         case Version():
@@ -95,13 +96,14 @@ def entry(owner: Mapping, index: Value) -> Value:
     return one_of([*held(owner), UNKNOWN])
 
 
-def _device(devices: Devices, index: Value) -> Value:
+def _device(devices: Devices, index: Value, frame: Frame) -> Value:
     platform = devices.first.platform if devices.first is not None else None
     match index:
         case Constant(int() as number):
             starts_at_zero = devices.first is not None and devices.first.index == 0
             id_ = DeviceId(number if starts_at_zero and number >= 0 else None, platform)
-            return Device(id_, devices.count.spans, devices.trace)
+            spans = devices.count.spans if frame.fact(THIS_PROCESS) is False else Spans.UNTOLD
+            return Device(id_, spans, devices.trace)
         case Slice(None, None, None):
             return devices
         case Slice():

@@ -66,7 +66,9 @@ class Mark:
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """A hand-off: see handoffs.toml. `raises` are the exceptions with which it refuses an array on several devices."""
+    """A hand-off: see handoffs.toml. `raises` are the exceptions with which it refuses an array on several devices. What holds of the
+    argument in `array` holds of `every` one, and of each array in a `tree`.
+    """
 
     name: str
     protocol: str
@@ -77,6 +79,8 @@ class Consumer:
     source_says: str | None = None
     does: str | None = None
     raises: frozenset[str] = frozenset()
+    every: bool = False
+    tree: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -248,6 +252,8 @@ def load() -> Table:
             row.get("source-says"),
             row.get("does"),
             frozenset(row.get("raises", hand_offs["refusals"].get(row["protocol"], ()))),
+            row.get("every", False),
+            row.get("tree", False),
         )
         for row in hand_offs["consumer"]
         for name in row["names"]

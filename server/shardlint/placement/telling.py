@@ -21,6 +21,7 @@ from shardlint.placement.domain import (
     Device,
     Fact,
     Function,
+    Host,
     Instance,
     Mesh,
     Method,
@@ -37,7 +38,7 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.merging import joined_facts, with_facts
-from shardlint.placement.state import IMPOSSIBLE
+from shardlint.placement.state import IMPOSSIBLE, THIS_PROCESS
 from shardlint.placement.tracing import Tracing
 
 
@@ -63,6 +64,18 @@ def fact_test(fact: Fact, operator: ast.cmpop, other: Value) -> Test | None:
             return _equality(fact, operator, Count(1, len(items)))
         case "device_set", Fact(what="device_set", count=Count() as count):
             return _equality(fact, operator, count)
+        case _:
+            return None
+
+
+def chosen_process(left: Value, operator: ast.cmpop, right: Value) -> Test | None:
+    """`jax.process_index() == 0`, or the contrary, as a truth value."""
+    match left, right:
+        case Host(nature), Constant(int()) if "per-process" in nature.marks:
+            chosen: Facts = (((THIS_PROCESS, None), ONE),)
+            if isinstance(operator, ast.Eq):
+                return Test(chosen, ())
+            return Test((), chosen) if isinstance(operator, ast.NotEq) else None
         case _:
             return None
 

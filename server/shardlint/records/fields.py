@@ -91,7 +91,22 @@ Kind = Literal[
 ]
 """What can go wrong without an exception on the line that does it; see `records.cases`."""
 Protocol = Literal[
-    "dlpack", "cuda-array-interface", "buffer", "pointer", "numpy", "pickle", "scalar", "operator", "write"
+    "dlpack",
+    "cuda-array-interface",
+    "buffer",
+    "pointer",
+    "numpy",
+    "pickle",
+    "scalar",
+    "operator",
+    "write",
+    "save",
+    "text",
+    "iteration",
+    "place",
+    "gather",
+    "shards",
 ]
 """How data cross: `numpy` is `__array__`, `scalar` a Python number or list made of an array, `operator` an operation on arrays of two
-libraries, and `write` a change of memory that may be shared."""
+libraries, and `write` a change of memory that may be shared. `save` writes a file of numbers, `text` shows them, `iteration` goes through
+the items, `place` puts the array on other devices, `gather` takes it from all processes, and `shards` takes it device by device."""

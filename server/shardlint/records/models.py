@@ -171,6 +171,8 @@ class WhenTable(_Table):
     devices: Literal["many"] | None = None
     spans_processes: bool | None = None
     split: Literal[True] | None = None
+    onto: Literal["one-device", "processes"] | None = None
+    tiled: Literal[False] | None = None
     traced: Literal[True] | None = None
     dtype: Annotated[list[Filled] | None, Field(min_length=1)] = None
     key: Literal[True] | None = None

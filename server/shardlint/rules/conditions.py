@@ -7,7 +7,19 @@ from typing import Any
 
 from shardlint.model import Verdict
 from shardlint.placement.counts import Share, Spans
-from shardlint.placement.domain import Array, Capsule, Constant, Device, DeviceId, Foreign, Host, Sequence, Value
+from shardlint.placement.domain import (
+    UNKNOWN,
+    Array,
+    Capsule,
+    Constant,
+    Device,
+    DeviceId,
+    Foreign,
+    Host,
+    Sequence,
+    Sharding,
+    Value,
+)
 from shardlint.placement.lattice import alternatives
 from shardlint.placement.machine import Event
 from shardlint.placement.nature import KEY, Gone
@@ -56,8 +68,8 @@ def _spans(event: Event, wanted: object) -> Verdict:
 
 
 def _split(event: Event, wanted: object) -> Verdict:
-    """`split = true`: no device of this process has all of the array. Possible where that needs more devices than there may be,
-    unknown where nothing tells what each of them has.
+    """`split = true`: each device has only a part of the array, and where it spans processes, so has each of these. Possible where that
+    needs more devices than there may be, unknown where nothing tells what each of them has.
     """
     count = event.count
     if wanted is not True or not isinstance(event.value, Array) or (count is not None and count.share is Share.ALL):
@@ -65,10 +77,38 @@ def _split(event: Event, wanted: object) -> Verdict:
     if event.traced or count is None:
         return Verdict.UNKNOWN
     if count.surely_one:
-        return _sure(event) if count.spans.possible else Verdict.NO
-    if count.share is not Share.PART:
+        return Verdict.NO
+    if count.share is Share.UNTOLD or (count.spans.possible and count.share is not Share.OWN):
         return Verdict.UNKNOWN
     return _sure(event) if count.surely_many or count.spans is Spans.SURE else Verdict.POSSIBLE
+
+
+def _onto(event: Event, wanted: object) -> Verdict:
+    """`onto = "one-device"`: the array is to be put on one device. `onto = "processes"`: on devices of several processes."""
+    answers = {_put(one, wanted) for one in alternatives(event.arguments.get(1, "device") or UNKNOWN)}
+    return answers.pop() if len(answers) == 1 else Verdict.UNKNOWN
+
+
+def _put(target: Value, wanted: object) -> Verdict:
+    match target, wanted:
+        case Device(), "one-device":
+            return Verdict.YES
+        case Sharding(count), "one-device":
+            return Verdict.YES if count.surely_one else Verdict.NO if count.surely_many else Verdict.UNKNOWN
+        case Sharding(count), "processes" if count.spans.possible and not count.surely_one:
+            return Verdict.YES if count.spans is Spans.SURE else Verdict.POSSIBLE
+        case _:
+            return Verdict.UNKNOWN
+
+
+def _tiled(event: Event, wanted: object) -> Verdict:
+    """`tiled = false`: the call does not ask for one array of all pieces with `tiled=True`."""
+    given = event.arguments.get(1, "tiled")
+    if given is None:
+        return Verdict.UNKNOWN if event.arguments.open else Verdict.YES if wanted is False else Verdict.NO
+    if not isinstance(given, Constant):
+        return Verdict.UNKNOWN
+    return Verdict.YES if bool(given.value) is wanted else Verdict.NO
 
 
 def _traced(event: Event, wanted: object) -> Verdict:
@@ -215,6 +255,8 @@ _QUESTIONS: Mapping[str, Callable[[Event, object], Verdict]] = {
     "devices": _devices,
     "spans-processes": _spans,
     "split": _split,
+    "onto": _onto,
+    "tiled": _tiled,
     "traced": _traced,
     "dtype": _dtype,
     "key": _key,
