@@ -50,7 +50,7 @@ class Count:
 
     @property
     def surely_many(self) -> bool:
-        return self.low > 1
+        return self.low > 1 or (self.spans is Spans.SURE and self.high != 1)
 
     @property
     def surely_one(self) -> bool:

@@ -80,17 +80,21 @@ def _split(event: Event, wanted: object) -> Verdict:
         return Verdict.NO
     if count.share is Share.UNTOLD or (count.spans.possible and count.share is not Share.OWN):
         return Verdict.UNKNOWN
-    return _sure(event) if count.surely_many or count.spans is Spans.SURE else Verdict.POSSIBLE
+    return _sure(event) if count.surely_many else Verdict.POSSIBLE
 
 
 def _onto(event: Event, wanted: object) -> Verdict:
-    """`onto = "one-device"`: the array is to be put on one device. `onto = "processes"`: on devices of several processes."""
+    """`onto = "one-device"`: the array is to be put on one device. `onto = "processes"`: on devices of several processes,
+    and `onto = "other-process"` on one device that is another process's in all but one.
+    """
     answers = {_put(one, wanted) for one in alternatives(event.arguments.get(1, "device") or UNKNOWN)}
     return answers.pop() if len(answers) == 1 else Verdict.UNKNOWN
 
 
 def _put(target: Value, wanted: object) -> Verdict:
     match target, wanted:
+        case Device(spans=spans), "other-process" if spans.possible:
+            return Verdict.YES if spans is Spans.SURE else Verdict.POSSIBLE
         case Device(), "one-device":
             return Verdict.YES
         case Sharding(count), "one-device":
