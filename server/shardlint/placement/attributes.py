@@ -91,7 +91,8 @@ def _of_array(array: Array, name: str, node: Node, frame: Frame, machine: Machin
         case "like":
             return array if not array.stacked else replace(array, stacked=False, count=ONE)
         case "shards":
-            shard = Method(Array(ONE, frame.fresh(node)), "shard")
+            one = Array(ONE, frame.fresh(node), trace=array.trace, committed=True, shard_of=known)
+            shard = Method(one, "shard")
             what = "shards" if name == "global_shards" else "local"
             return Fact(what, array.key, known, array.trace, Elements(shard))
         case "sharding" | "device":

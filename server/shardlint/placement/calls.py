@@ -5,7 +5,9 @@ from __future__ import annotations
 from dataclasses import replace
 
 from shardlint.placement.builtin_calls import call_builtin
+from shardlint.placement.computations import computed_together
 from shardlint.placement.counts import ONE
+from shardlint.placement.devices import destination
 from shardlint.placement.devices import method as method_of_devices
 from shardlint.placement.domain import (
     UNKNOWN,
@@ -117,6 +119,9 @@ class Calls:
                 return self._machine.claiming.external(name, node, frame)
             return called(Symbol(name), arguments, node, frame, self._machine)
         site = Site(self._machine, frame, node, name, effect, arguments)
+        if effect.name in _COMPUTING and name.startswith(_COMPUTED_BY):
+            where = destination(item_of(arguments.get(None, "device")), site) if name in _COPIES else None
+            computed_together(arguments.values(), node, frame, self._machine, where and where.count)
         made = natured(EFFECTS[effect.name](site), site)
         if isinstance(made, Transformed):
             self._machine.traces(made.function, made, node, frame)
@@ -181,6 +186,9 @@ class Calls:
 
 
 _NO_EFFECT = Effect("unknown")
+_COMPUTING = frozenset({"like", "like-or-same", "like-each", "from-host"})
+_COMPUTED_BY = ("jax.numpy.", "jax.lax.", "jax.nn.")
+_COPIES = frozenset({"jax.numpy.asarray", "jax.numpy.array"})
 
 
 def _container_method(function: Value) -> Method | None:

@@ -90,7 +90,8 @@ class Array:
     """A `jax.Array`. `count` is None where nothing is known of its devices. `key` is the value's identity for guards:
     every name that holds this very array shares it. One that is `traced` is or may be a tracer, which has no devices yet.
     `stacked` arrays are laid out by an old `pmap`, one slice on each device: what is computed from them is not.
-    `committed` ones were surely put where they are, and JAX refuses to compute with them and what was put elsewhere.
+    `committed` ones were surely put where they are, and JAX refuses to compute with them and what was put elsewhere. What one device
+    has of another array is a `shard_of` what lies on so many.
     """
 
     count: Count | None
@@ -101,6 +102,7 @@ class Array:
     stacked: bool = False
     committed: bool = False
     nature: Nature = PLAIN
+    shard_of: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ from collections.abc import Callable, Hashable, Mapping
 
 from shardlint.placement.attributes import attribute
 from shardlint.placement.comprehend import comprehension, dict_comprehension
+from shardlint.placement.computations import computed_together
 from shardlint.placement.domain import (
     OPEN,
     UNKNOWN,
@@ -178,6 +179,7 @@ class Evaluator:
             if (special := special_method(owner, method, node, frame, self._machine)) is not None:
                 return self._machine.call(special, Arguments((other,)), node, frame)
         operated(name, left, right, (node.left, node.right), node, frame, self._machine)
+        computed_together((left, right), node, frame, self._machine)
         return binary(left, node.op, right, node, frame)
 
     def unary(self, node: ast.UnaryOp, frame: Frame) -> Value:

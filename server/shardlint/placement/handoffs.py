@@ -20,7 +20,20 @@ from shardlint.syntax.tree import Node
 
 TELLING_NAMES = frozenset({"to_dlpack", "from_dlpack", "toDlpack", "fromDlpack"})
 COMMON_PROTOCOLS = frozenset(
-    {"numpy", "scalar", "operator", "write", "save", "pickle", "text", "iteration", "place", "gather", "shards"}
+    {
+        "numpy",
+        "scalar",
+        "operator",
+        "write",
+        "save",
+        "pickle",
+        "text",
+        "iteration",
+        "place",
+        "gather",
+        "shards",
+        "computation",
+    }
 )
 """The protocols of what every program does all the time: they refuse no array for its placement, and where nothing is known nobody asks."""
 _ASKING_WORDS = frozenset({"copy", "device", "dl_device"})

@@ -94,6 +94,11 @@ def _marked_by(made: Value, source: Value, rows: Iterable[Mark], site: Site) -> 
     return renatured(made, changed)
 
 
+def alone(shard: Array) -> Array:
+    """The shard that a literal index names: whoever takes it takes that one of several."""
+    return replace(shard, nature=replace(shard.nature, marks=shard.nature.marks | {"one-shard"}))
+
+
 def renatured(made: Value, change: Callable[[Nature], Nature]) -> Value:
     """All arrays in `made`, of whatever library, with a nature made of their own."""
     return map_leaves(made, lambda leaf: replace(leaf, nature=change(leaf.nature)) if isinstance(leaf, Data) else leaf)

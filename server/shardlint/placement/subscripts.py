@@ -27,7 +27,7 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import held, one_of
-from shardlint.placement.natures import kept, viewed, with_nature
+from shardlint.placement.natures import alone, kept, viewed, with_nature
 from shardlint.placement.operators import combined
 from shardlint.placement.state import THIS_PROCESS
 from shardlint.placement.versions import part
@@ -51,7 +51,7 @@ def subscript(owner: Value, index: Value, node: ast.Subscript, frame: Frame) -> 
         case Elements(item):
             return Elements(item) if isinstance(index, Slice) else item
         case Fact(items=Elements() as shards):
-            return shards if isinstance(index, Slice) else shards.item
+            return shards if isinstance(index, Slice) else _shard(shards.item, index)
         case Devices():
             return _device(owner, index, frame)
         case Host() | Foreign():
@@ -64,6 +64,14 @@ def subscript(owner: Value, index: Value, node: ast.Subscript, frame: Frame) -> 
             return Method(array, "size")
         case _:
             return UNKNOWN
+
+
+def _shard(shard: Value, index: Value) -> Value:
+    match shard:
+        case Method(Array() as array, "shard") if isinstance(index, Constant):
+            return Method(alone(array), "shard")
+        case _:
+            return shard
 
 
 def _item(items: tuple[Value, ...], index: Value) -> Value:

@@ -106,7 +106,9 @@ Protocol = Literal[
     "place",
     "gather",
     "shards",
+    "computation",
 ]
 """How data cross: `numpy` is `__array__`, `scalar` a Python number or list made of an array, `operator` an operation on arrays of two
 libraries, and `write` a change of memory that may be shared. `save` writes a file of numbers, `text` shows them, `iteration` goes through
-the items, `place` puts the array on other devices, `gather` takes it from all processes, and `shards` takes it device by device."""
+the items, `place` puts the array on other devices, `gather` takes it from all processes, `shards` takes it device by device, and
+`computation` is one of JAX that takes arrays from different devices."""

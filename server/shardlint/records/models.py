@@ -171,6 +171,7 @@ class WhenTable(_Table):
     devices: Literal["many"] | None = None
     spans_processes: bool | None = None
     split: Literal[True] | None = None
+    shard: Literal["partial", "any"] | None = None
     onto: Literal["one-device", "processes", "other-process"] | None = None
     tiled: Literal[False] | None = None
     traced: Literal[True] | None = None

@@ -83,6 +83,20 @@ def _split(event: Event, wanted: object) -> Verdict:
     return _sure(event) if count.surely_many else Verdict.POSSIBLE
 
 
+def _shard(event: Event, wanted: object) -> Verdict:
+    """`shard = "partial"`: it is what one device has of an array that is split. `shard = "any"`: of one on several devices, which may
+    have all of it.
+    """
+    whole = event.value.shard_of if isinstance(event.value, Array) else None
+    if whole is None or whole.surely_one:
+        return Verdict.NO
+    if wanted == "partial" and whole.share is Share.ALL:
+        return Verdict.NO
+    if wanted == "partial" and whole.share is Share.UNTOLD:
+        return Verdict.UNKNOWN
+    return _sure(event) if whole.surely_many else Verdict.POSSIBLE
+
+
 def _onto(event: Event, wanted: object) -> Verdict:
     """`onto = "one-device"`: the array is to be put on one device. `onto = "processes"`: on devices of several processes,
     and `onto = "other-process"` on one device that is another process's in all but one.
@@ -259,6 +273,7 @@ _QUESTIONS: Mapping[str, Callable[[Event, object], Verdict]] = {
     "devices": _devices,
     "spans-processes": _spans,
     "split": _split,
+    "shard": _shard,
     "onto": _onto,
     "tiled": _tiled,
     "traced": _traced,

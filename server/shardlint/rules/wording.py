@@ -94,6 +94,9 @@ def _doubt(rule: Rule, event: Event) -> str:
     count = event.count
     if rule.when.get("spans-processes") and count is not None and count.spans is Spans.MAYBE:
         return "This needs several processes, and whether there are is not known here."
+    whole = event.value.shard_of if isinstance(event.value, Array) else None
+    if "shard" in rule.when and whole is not None and not whole.surely_many:
+        return "This needs more than one device, and how many there are is not known here."
     one_is_fine = "devices" in rule.when or ("split" in rule.when and "spans-processes" not in rule.when)
     if one_is_fine and count is not None and not count.surely_many:
         return "This needs more than one device, and how many there are is not known here."
@@ -103,7 +106,7 @@ def _doubt(rule: Rule, event: Event) -> str:
     return "Not every path that leads here does so." if mixed else ""
 
 
-_OF_DETAILS = frozenset({"dtype", "key", "deleted", "spans-processes", "split"})
+_OF_DETAILS = frozenset({"dtype", "key", "deleted", "spans-processes", "split", "shard", "marks"})
 
 
 def status(event: Event, breaks: str = "") -> str:
