@@ -16,12 +16,13 @@ from shardlint.fixes.proof import proven
 from shardlint.fixes.rewrite import Plan, Site, plan
 from shardlint.fixes.surroundings import Surroundings
 from shardlint.fixes.unused import is_exported, removed, uses
-from shardlint.model import Edit, Finding, Fix, Safety
+from shardlint.model import Edit, Finding, Fix, Safety, Verdict
 from shardlint.placement import table
 from shardlint.placement.domain import Capsule
 from shardlint.placement.machine import Event
 from shardlint.records.catalogue import FixSpec, Rule
 from shardlint.records.template import TemplateError, compile_example
+from shardlint.rules.conditions import verdict
 from shardlint.rules.matching import matches, shown_span, title
 from shardlint.rules.places import here
 
@@ -167,7 +168,14 @@ def _where_named(event: Event, site: Site) -> Site | None:
             return None
 
 
+_OF_PLACE = frozenset({"consumed-by", "consumer"})
+"""What a fix asks of the place where it would stand."""
+
+
 def _plan(spec: FixSpec, event: Event, site: Site, analysis: Analysis) -> Plan | None:
+    conditions = {key: wanted for key, wanted in spec.when.items() if key not in _OF_PLACE}
+    if verdict(conditions, event) not in (Verdict.YES, Verdict.POSSIBLE):
+        return None
     if spec.when.get("consumed-by") == "importer" and not _consumed_by_importer(site, analysis):
         return None
     if event.consumer not in spec.when.get("consumer", (event.consumer,)):

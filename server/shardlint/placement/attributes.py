@@ -36,6 +36,7 @@ from shardlint.placement.parameters import positional_defaults
 from shardlint.placement.site import Site
 from shardlint.placement.state import EVERY_ARRAY
 from shardlint.placement.table import Effect
+from shardlint.placement.telling import addressable, replicated
 from shardlint.syntax.tree import Node
 
 _OF_SHARDING = {
@@ -66,7 +67,7 @@ def attribute(owner: Value, name: str, node: Node, frame: Frame, machine: Machin
             return _of_fact(owner, name)
         case Mesh(count, trace) if name == "devices":
             return Devices(count, None, trace)
-        case Mesh(count) | Devices(count) if name == "size":
+        case Mesh(count) | Devices(count=count) if name == "size":
             return size(count)
         case Devices() if name in ("T", "flat"):
             return owner
@@ -94,11 +95,16 @@ def _of_array(array: Array, name: str, node: Node, frame: Frame, machine: Machin
         case "like":
             return array if not array.stacked else replace(array, stacked=False, count=ONE)
         case "shards":
+            one = Array(ONE, frame.fresh(node), trace=array.trace, committed=True, shard_of=known)
             local = "" if name == "global_shards" else "local "
-            shard = Fact(f"{local}shard", array.key, known, array.trace, Array(ONE, frame.fresh(node)))
+            shard = Fact(f"{local}shard", array.key, known, array.trace, one)
             return Fact(local.rstrip() or "shards", array.key, known, array.trace, Elements(shard))
         case "sharding" | "device":
             return Fact(reads, array.key, known, array.trace)
+        case "addressable" if not array.traced:
+            return addressable(array, known)
+        case "replicated" if not array.traced:
+            return replicated(array, known)
         case _:
             return Method(array, name)
 
@@ -112,7 +118,12 @@ def _of_other_library(owner: Host | Foreign, name: str, node: Node, frame: Frame
 
 def _of_fact(fact: Fact, name: str) -> Value:
     if fact.what == "sharding" and name in _OF_SHARDING:
-        return replace(fact, what=_OF_SHARDING[name])
+        count = fact.count and fact.count.unshared
+        return replace(fact, what=_OF_SHARDING[name], count=count)
+    if fact.what == "sharding" and name == "is_fully_addressable":
+        return addressable(Array(fact.count, fact.key), fact.count)
+    if fact.what == "sharding" and name == "is_fully_replicated":
+        return replicated(Array(fact.count, fact.key), fact.count)
     if fact.what in ("shard", "local shard") and name in ("data", "device"):
         made = fact.items if name == "data" else replace(fact, what=f"device of {fact.what}", items=None)
         return Method(fact, name) if made is None else made

@@ -6,7 +6,9 @@ from dataclasses import replace
 
 from shardlint.placement.addresses import of_temporary
 from shardlint.placement.builtin_calls import call_builtin
+from shardlint.placement.computations import computed_together
 from shardlint.placement.counts import ONE
+from shardlint.placement.devices import destination
 from shardlint.placement.devices import method as method_of_devices
 from shardlint.placement.domain import (
     UNKNOWN,
@@ -56,7 +58,7 @@ _SETTERS = frozenset({"set", "add", "multiply", "divide", "power", "min", "max",
 _OF_RECORDS = frozenset({"replace", "_replace", "_asdict"})
 _STATELESS = "flax.linen.Module"
 """Modules of which `apply` is `__call__` with parameters given first."""
-_COMPUTING = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.image.", "jax.device_put")
+_READS_DATA = ("jax.numpy.", "jax.lax.", "jax.nn.", "jax.scipy.", "jax.image.", "jax.device_put")
 """Functions that read the data that they are given."""
 _NO_DATA = frozenset(
     {"shape", "ndim", "size", "result_type", "zeros_like", "ones_like", "empty_like", "full_like", "iscomplexobj"}
@@ -130,8 +132,11 @@ class Calls:
                 return self._machine.claiming.external(name, node, frame)
             return called(Symbol(name), arguments, node, frame, self._machine)
         site = Site(self._machine, frame, node, name, effect, arguments)
-        if name.startswith(_COMPUTING) and name.rpartition(".")[2] not in _NO_DATA:
+        if name.startswith(_READS_DATA) and name.rpartition(".")[2] not in _NO_DATA:
             used(arguments.values(), name, node, frame, self._machine)
+        if effect.name in _COMPUTING and name.startswith(_COMPUTED_BY):
+            where = destination(item_of(arguments.get(None, "device")), site) if name in _COPIES else None
+            computed_together(arguments.values(), node, frame, self._machine, where and where.count)
         made = natured(EFFECTS[effect.name](site), site)
         lend(made, site)
         if isinstance(made, Transformed):
@@ -174,7 +179,7 @@ class Calls:
             case Transformed() if name in ("lower", "compile", "trace"):
                 return owner
             case Sharding() if name in ("with_memory_kind", "update", "with_spec"):
-                return owner if name == "with_memory_kind" else replace(owner, replicated=False)
+                return owner if name == "with_memory_kind" else replace(owner, count=owner.count.unshared)
             case Fact(what="sharding") if name == "is_equivalent_to":
                 other = arguments.get(0)
                 return proof_of_one(owner) if isinstance(other, Sharding) and other.count == ONE else UNKNOWN
@@ -200,6 +205,9 @@ class Calls:
 
 
 _NO_EFFECT = Effect("unknown")
+_COMPUTING = frozenset({"like", "like-or-same", "like-each", "from-host"})
+_COMPUTED_BY = ("jax.numpy.", "jax.lax.", "jax.nn.")
+_COPIES = frozenset({"jax.numpy.asarray", "jax.numpy.array"})
 
 
 def _container_method(function: Value) -> Method | None:

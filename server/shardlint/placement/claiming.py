@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Hashable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 
-from shardlint.placement.counts import ONE, Count
+from shardlint.placement.counts import ONE, Count, Share, Spans
 from shardlint.placement.domain import (
     UNKNOWN,
     Array,
@@ -35,7 +35,7 @@ _COUNTS: Mapping[str, Count | None] = {
     "many-devices": _MANY,
     "one-device": ONE,
     "host": None,
-    "spans-processes": _MANY,
+    "spans-processes": Count(2, None, spans=Spans.SURE),
 }
 SAID: Mapping[str, str] = {
     "many-devices": "on many devices",
@@ -226,7 +226,7 @@ class _Belief:
             case Array():
                 return None if count is None else self._narrowed(value, count)
             case Host():
-                return None if count == _MANY else value
+                return None if count is not None and count.surely_many else value
             case Mesh(known) | Sharding(known) | Devices(known) if count is not None:
                 met = known.met(count)
                 return None if met is None else value if met == known else replace(value, count=met)
@@ -240,11 +240,17 @@ class _Belief:
         met = count if informed.count is None else informed.count.met(count)
         if met is None or met == informed.count:
             return None if met is None else informed
-        return replace(informed, count=met, trace=traced(informed.trace, self._place, self._text))
+        return replace(informed, count=_shared(met), trace=traced(informed.trace, self._place, self._text))
 
     def _new(self) -> Value:
         if self._count is None:
             return Host()
         key = self._frame.fresh(self._place.node, self._made)
         self._made += 1
-        return Array(self._count, key, trace=Trace(self._place, self._text))
+        return Array(_shared(self._count), key, trace=Trace(self._place, self._text))
+
+
+def _shared(count: Count) -> Count:
+    """Who tells that an array spans processes speaks of one that none of them has all of, unless the program says otherwise."""
+    untold = count.spans is Spans.SURE and count.share is Share.UNTOLD
+    return replace(count, share=Share.OWN) if untold else count

@@ -14,6 +14,7 @@ from shardlint.placement.lattice import one_of
 from shardlint.placement.machine import Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.objects import iterated
+from shardlint.placement.operations import gone_through
 from shardlint.placement.state import State
 from shardlint.syntax.scopes import targets
 
@@ -114,7 +115,9 @@ def _all_alike(
     def turn() -> None:
         nonlocal values
         for generator in generators:
-            values = iterated(machine.evaluate(generator.iter, frame), generator.iter, frame, machine)
+            values = machine.evaluate(generator.iter, frame)
+            gone_through(values, generator.iter, frame, machine)
+            values = iterated(values, generator.iter, frame, machine)
             machine.bind(generator.target, element(values, generator.target, frame), frame)
             for test in generator.ifs:
                 machine.assume(test, True, frame)

@@ -28,10 +28,11 @@ from shardlint.placement.domain import (
 from shardlint.placement.frame import Code, Frame
 from shardlint.placement.lattice import bounded, leaves, map_items, one_of
 from shardlint.placement.machine import Event
-from shardlint.placement.state import EVERY_ARRAY
+from shardlint.placement.state import EVERY_ARRAY, THIS_PROCESS
 from shardlint.placement.trace import Trace, traced
 from shardlint.syntax.tree import Node
 
+_OF_ALL = frozenset({EVERY_ARRAY, THIS_PROCESS})
 _MOST_COPIES = 32
 
 
@@ -87,7 +88,7 @@ class Crossing:
         return trace and traced(trace, self.frame.place(self.node), text, call=True)
 
     def _inner(self, key: Hashable) -> Hashable:
-        return key if key == EVERY_ARRAY else self._keys.setdefault(key, ("argument", self.code.node, len(self._keys)))
+        return key if key in _OF_ALL else self._keys.setdefault(key, ("argument", self.code.node, len(self._keys)))
 
     def _entering_ids(self, ids: Ids) -> Ids:
         if ids and self.closes_over:
@@ -121,7 +122,7 @@ class Crossing:
                 return leaf
 
     def _outer(self, key: Hashable) -> Hashable:
-        if key == EVERY_ARRAY or key in self.seen:
+        if key in _OF_ALL or key in self.seen:
             return key
         for outer, inner in self._keys.items():
             if inner == key:

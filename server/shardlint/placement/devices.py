@@ -7,7 +7,7 @@ from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, replace
 from math import prod
 
-from shardlint.placement.counts import ANY, ONE, WHOLE, Count
+from shardlint.placement.counts import ANY, ONE, WHOLE, Count, Share
 from shardlint.placement.domain import (
     UNKNOWN,
     Array,
@@ -39,43 +39,60 @@ class Destination:
     count: Count
     device: DeviceId | None = None
     trace: Trace | None = None
-    replicated: bool = False
 
 
 def destination(value: Value, site: Site) -> Destination | None:
     """The devices that a device, a sharding, a spec, a mesh or a list of devices means; None where that is unknown."""
     match value:
-        case Device(id=device):
-            return Destination(ONE, device)
-        case Sharding(count, device, trace, replicated):
-            return Destination(count, device if count == ONE else None, trace, replicated)
-        case Devices(count, device, trace):
-            return Destination(count, device if count == ONE else None, trace)
+        case Device(id=device, spans=spans, trace=trace):
+            return Destination(replace(ONE, spans=spans), device, trace)
+        case Sharding(count, device, trace) | Devices(count, device, trace):
+            return Destination(count, device if count.surely_one else None, trace)
         case Mesh(count, trace):
             return Destination(count, None, trace)
         case Array(count=Count() as count, trace=trace) if trace is not None:
             return Destination(count, None, trace)  # a person has told the number of devices, not whether it is a mesh
-        case Spec(replicated):
-            return _of_spec(replicated, site)
+        case Spec():
+            return _of_spec(value, site)
         case Fact(what="sharding" | "device" | "mesh", count=Count() as count, trace=trace):
             return Destination(count, None, trace)
         case Fact(what="device of shard" | "device of local shard"):
             return Destination(ONE)
         case Sequence() | Elements():
             found = as_devices(value)
-            return None if found is None else Destination(found.count, found.first if found.count == ONE else None)
+            return (
+                None
+                if found is None
+                else Destination(found.count, found.first if found.count.surely_one else None, found.trace)
+            )
         case _:
             return None
 
 
-def _of_spec(replicated: bool, site: Site) -> Destination | None:
+def _of_spec(spec: Spec, site: Site) -> Destination | None:
     """What a spec means: the mesh in force. One that a `with` statement entered gives it a meaning to few functions; to the others
     it is an error, unless a caller has set a mesh.
     """
     state = site.frame.state
     if state.mesh is None and state.entered is not None and not (site.effect.entered or site.frame.traced):
         return None
-    return Destination(state.mesh or state.entered or ANY, None, state.mesh_trace, replicated)
+    count = replace(state.mesh or state.entered or ANY, share=_share(spec, None))
+    return Destination(count, None, state.mesh_trace)
+
+
+def _share(spec: Value, mesh: Mesh | None) -> Share:
+    """What each device gets of an array that is put on a mesh by a spec."""
+    if not isinstance(spec, Spec):
+        return Share.UNTOLD
+    if spec.closed and not spec.axes:
+        return Share.ALL
+    if mesh is None or mesh.axes is None:
+        return Share.UNTOLD
+    several = [name for name, size in mesh.axes if size is None or size > 1]
+    along = [size for name, size in mesh.axes if name in spec.axes]
+    if several and spec.axes.issuperset(several):
+        return Share.OWN
+    return Share.PART if any(size is not None and size > 1 for size in along) else Share.UNTOLD
 
 
 def placed(value: Value, target: Value | None, site: Site) -> Value:
@@ -101,7 +118,7 @@ def array_at(where: Destination, site: Site) -> Array:
     if where.count != ONE:
         trace = site.step(where.trace, f"{site.short} puts it on {where.count.words()}")
     key, traced = site.frame.fresh(site.node), site.frame.traced
-    return Array(where.count, key, where.device, traced, trace, committed=True, replicated=where.replicated)
+    return Array(where.count, key, where.device, traced, trace, committed=True)
 
 
 def unless_held(operands: list[Value], made: Value, site: Site) -> Value:
@@ -171,7 +188,7 @@ def reshaped(devices: Devices, dimensions: tuple[Value, ...]) -> Devices:
         dimensions = dimensions[0].items
     count = _product(dimensions)
     if count is not None:
-        return Devices(Count(count, count), devices.first, devices.trace)
+        return Devices(Count(count, count, spans=devices.count.spans), devices.first, devices.trace)
     known = _at_least(devices.count, dimensions)
     return devices if known is None else replace(devices, count=known)
 
@@ -222,26 +239,41 @@ def _all_devices(shape: Value) -> bool:
 def _devices(site: Site) -> Value:
     platform = site.arguments.get(0, "backend")
     name = platform.value if isinstance(platform, Constant) and isinstance(platform.value, str) else None
-    return Devices(WHOLE, DeviceId(0, name), local=site.name == "jax.local_devices")
+    if (
+        site.name == "jax.local_devices" or name == "cpu"
+    ):  # the CPUs of other processes are none of JAX's unless it is told
+        return Devices(WHOLE, DeviceId(0, name), local=site.name == "jax.local_devices")
+    return _all(site, DeviceId(0, name))
+
+
+def _all(site: Site, first: DeviceId) -> Devices:
+    """All devices, which are those of all processes."""
+    state = site.frame.state
+    return Devices(replace(WHOLE, spans=state.processes), first, state.processes_trace)
 
 
 def _device_count(site: Site) -> Value:
-    return Fact("local count" if site.name == "jax.local_device_count" else "count", EVERY_ARRAY)
+    return Fact(_COUNTED[site.name], EVERY_ARRAY)
+
+
+_COUNTED = {"jax.device_count": "count", "jax.local_device_count": "local count", "jax.process_count": "process count"}
 
 
 def _device_grid(site: Site) -> Value:
     given = as_devices(site.argument(1, "devices"))
     count = _shape(site.argument(0, "mesh_shape"))
+    over = given or _all(site, DeviceId(0))
     if count is None:
-        return given or Devices(WHOLE, DeviceId(0))
-    return Devices(Count(count, count), DeviceId(0) if given is None else given.first)
+        return over
+    return Devices(Count(count, count, spans=over.count.spans), over.first, over.trace)
 
 
 def _mesh_over(site: Site) -> Value:
     def over(value: Value) -> Value:
         found = as_devices(value)
         count = ANY if found is None else found.count
-        return Mesh(count, _mesh_trace(site, count))
+        trace = _mesh_trace(site, count, None if found is None else found.trace)
+        return Mesh(count, trace, _axes(site, None, count))
 
     return each(site.argument(0, "devices"), over)
 
@@ -250,38 +282,55 @@ def _make_mesh(site: Site) -> Value:
     given = as_devices(site.argument(-1, "devices"))
     shape = site.argument(0, "axis_shapes")
     number = _shape(shape)
+    over = given or _all(site, DeviceId(0))
     count = Count(number, number) if number is not None else WHOLE if _all_devices(shape) else ANY
     if given is not None and number is None:
         count = given.count
+    count = replace(count, spans=over.count.spans)
     if isinstance(shape, Sequence) and number is None:
         count = _at_least(count, shape.items) or count
-    return Mesh(count, _mesh_trace(site, count))
+    return Mesh(count, _mesh_trace(site, count, over.trace), _axes(site, shape, count))
 
 
-def _mesh_trace(site: Site, count: Count) -> Trace | None:
+def _axes(site: Site, shape: Value | None, count: Count) -> tuple[tuple[str, int | None], ...] | None:
+    """The axes of a mesh over so many devices, with the sizes that a shape tells."""
+    given = site.argument(1, "axis_names")
+    named = given.items if isinstance(given, Sequence) else (given,)
+    names = [one.value for one in named if isinstance(one, Constant) and isinstance(one.value, str)]
+    if not names or len(names) != len(named):
+        return None
+    told: list[Value] = [*shape.items] if isinstance(shape, Sequence) else []
+    sizes = [one.value if isinstance(one, Constant) and isinstance(one.value, int) else None for one in told]
+    if len(sizes) != len(names):
+        sizes = [count.high if len(names) == 1 and count.low == count.high else None] * len(names)
+    return tuple(zip(names, sizes, strict=True))
+
+
+def _mesh_trace(site: Site, count: Count, before: Trace | None) -> Trace | None:
     if count == ONE:
         return None
     site.frame.state.fewest = max(site.frame.state.fewest, count.low)
-    size = "all devices given to it" if count in (ANY, WHOLE) else count.words()
-    return site.step(None, f"{site.short} makes a mesh over {size}")
+    size = "all devices given to it" if count.number == ANY else count.words()
+    return site.step(before, f"{site.short} makes a mesh over {size}")
 
 
 def _named_sharding(site: Site) -> Value:
-    replicated = site.argument(1, "spec") == Spec(replicated=True)
 
     def on(mesh: Value) -> Value:
         where = destination(mesh, site)
         if where is None:
-            trace = site.step(None, "a NamedSharding over a mesh that is not known here")
-            return Sharding(ANY, None, trace, replicated)
-        return Sharding(where.count, None, where.trace, replicated)
+            return Sharding(ANY, None, site.step(None, "a NamedSharding over a mesh that is not known here"))
+        share = _share(site.argument(1, "spec"), mesh if isinstance(mesh, Mesh) else None)
+        return Sharding(replace(where.count, share=share), None, where.trace)
 
     return each(site.argument(0, "mesh"), on)
 
 
 def _single_device_sharding(site: Site) -> Value:
     device = site.argument(0, "device")
-    return Sharding(ONE, device.id if isinstance(device, Device) else None)
+    if not isinstance(device, Device):
+        return Sharding(ONE)
+    return Sharding(replace(ONE, spans=device.spans), device.id, device.trace)
 
 
 def _positional_sharding(site: Site) -> Value:
@@ -294,7 +343,7 @@ def _positional_sharding(site: Site) -> Value:
 
 def is_whole_machine(value: Value) -> bool:
     """Whether `value` is the list `jax.devices()` itself, so that its length is the number of devices."""
-    return isinstance(value, Devices) and value.count == WHOLE and value.first == DeviceId(0)
+    return isinstance(value, Devices) and value.count.whole and value.count.number == ANY and value.first == DeviceId(0)
 
 
 DEVICE_EFFECTS: MappingType[str, Callable[[Site], Value]] = {

@@ -11,7 +11,7 @@ from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, TypeAlias
 
-from shardlint.placement.counts import Count, Facts
+from shardlint.placement.counts import Count, Facts, Spans
 from shardlint.placement.nature import PLAIN, Nature
 from shardlint.placement.trace import Trace
 from shardlint.placement.tracing import NONE, Chosen, Tracing
@@ -90,8 +90,8 @@ class Array:
     """A `jax.Array`. `count` is None where nothing is known of its devices. `key` is the value's identity for guards:
     every name that holds this very array shares it. One that is `traced` is or may be a tracer, which has no devices yet.
     `stacked` arrays are laid out by an old `pmap`, one slice on each device: what is computed from them is not.
-    `committed` ones were surely put where they are, and JAX refuses to compute with them and what was put elsewhere. Of `replicated`
-    ones each device surely has all.
+    `committed` ones were surely put where they are, and JAX refuses to compute with them and what was put elsewhere. What one device
+    has of another array is a `shard_of` what lies on so many.
     """
 
     count: Count | None
@@ -102,7 +102,7 @@ class Array:
     stacked: bool = False
     committed: bool = False
     nature: Nature = PLAIN
-    replicated: bool = False
+    shard_of: Count | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,7 +130,11 @@ class Capsule:
 
 @dataclass(frozen=True, slots=True)
 class Device:
+    """`spans` tells whether it may be another process's: the first one of all is, on each process but one."""
+
     id: DeviceId
+    spans: Spans = Spans.UNTOLD
+    trace: Trace | None = field(default=None, compare=False)
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,33 +149,38 @@ class Devices:
 
 @dataclass(frozen=True, slots=True)
 class Mesh:
+    """`axes` are the names of its axes with their sizes (None: not known), where they are told."""
+
     count: Count
     trace: Trace | None = field(default=None, compare=False)
+    axes: tuple[tuple[str, int | None], ...] | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Sharding:
-    """Any sharding: a device count, and the device if it is a single one; a `replicated` one surely parts nothing."""
+    """Any sharding: a device count with what each device gets, and the device if it is a single one."""
 
     count: Count
     device: DeviceId | None = None
     trace: Trace | None = field(default=None, compare=False)
-    replicated: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Spec:
-    """A `PartitionSpec`, which means a sharding only together with the mesh in force; a `replicated` one surely parts nothing."""
+    """A `PartitionSpec`, which means a sharding only together with the mesh in force. `axes` are those along which it surely
+    splits; unless it is `closed`, there may be others.
+    """
 
-    replicated: bool = False
+    axes: frozenset[str] = frozenset()
+    closed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A property of the array `key` that guards ask for: `what` is `sharding`, `type of sharding`, `device`, `device_set`, `mesh`, `shards`,
-    `local` (shards or devices of this process), `shard` and `device of shard` or the same with `local shard` (any one of them), `count` or
-    `local count`. `count` is what was known of the array's devices when
-    it was asked; `items` are what a list of shards holds, and the data of a shard.
+    `local` (shards or devices of this process), `shard` and `device of shard` or the same with `local shard` (any one of them), `count`,
+    `local count` or `process count`. `count` is what was known of the array's devices when it was asked; `items` are what a list of
+    shards holds, and the data of a shard.
     """
 
     what: str

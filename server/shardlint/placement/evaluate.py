@@ -8,6 +8,7 @@ from collections.abc import Callable, Hashable, Mapping
 from shardlint.placement.addresses import passed
 from shardlint.placement.attributes import attribute
 from shardlint.placement.comprehend import comprehension, dict_comprehension
+from shardlint.placement.computations import computed_together
 from shardlint.placement.domain import (
     OPEN,
     UNKNOWN,
@@ -35,7 +36,7 @@ from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.names import defined, value_of
 from shardlint.placement.objects import iterated, special_method
-from shardlint.placement.operations import COMPARISONS, OPERATORS, operated
+from shardlint.placement.operations import COMPARISONS, OPERATORS, operated, worded
 from shardlint.placement.operators import binary, compare, compared
 from shardlint.placement.sharing import given, seen
 from shardlint.placement.state import State
@@ -195,6 +196,7 @@ class Evaluator:
                 return self._machine.call(special, Arguments((other,)), node, frame)
         operated(name, left, right, (node.left, node.right), node, frame, self._machine)
         used((left, right), f"operator.{name}", node, frame, self._machine)
+        computed_together((left, right), node, frame, self._machine)
         return binary(left, node.op, right, node, frame)
 
     def unary(self, node: ast.UnaryOp, frame: Frame) -> Value:
@@ -272,7 +274,8 @@ class Evaluator:
     def formatted(self, node: ast.JoinedStr, frame: Frame) -> Value:
         for value in node.values:
             if isinstance(value, ast.FormattedValue):
-                self._machine.evaluate(value.value, frame)
+                shown = self._machine.evaluate(value.value, frame)
+                worded(shown, value.value, frame, self._machine)
         return UNKNOWN
 
     def awaited(self, node: ast.Await | ast.Starred, frame: Frame) -> Value:

@@ -13,6 +13,7 @@ from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.machine import Machine
 from shardlint.placement.merging import merge, merge_all
 from shardlint.placement.objects import entered, iterated, left, typical
+from shardlint.placement.operations import gone_through
 from shardlint.placement.patterns import matched
 from shardlint.placement.state import State
 from shardlint.placement.widening import forget_bound, widened
@@ -85,7 +86,9 @@ def repeat(node: ast.For | ast.AsyncFor | ast.While, frame: Frame, machine: Mach
     """A loop: over known items one by one, else in rounds."""
     values = UNKNOWN
     if not isinstance(node, ast.While):
-        values = iterated(machine.evaluate(node.iter, frame), node.iter, frame, machine)
+        values = machine.evaluate(node.iter, frame)
+        gone_through(values, node.iter, frame, machine)
+        values = iterated(values, node.iter, frame, machine)
     if not frame.state.alive:
         return
     items = None if isinstance(node, ast.While) else items_of(values)

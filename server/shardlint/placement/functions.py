@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
 from shardlint.placement.annotations import as_annotated, returned_as
-from shardlint.placement.counts import Count, Facts, Subject, Told
+from shardlint.placement.counts import Count, Facts, Spans, Subject, Told
 from shardlint.placement.crossing import Crossing, entered, rebased
 from shardlint.placement.domain import UNKNOWN, Array, Constant, Elements, Function, OneOf, Partial, Test, Value
 from shardlint.placement.external import nameless
@@ -24,7 +24,7 @@ from shardlint.placement.machine import Arguments, Event, Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.mutation import change_ids, made_in
 from shardlint.placement.parameters import bound_arguments
-from shardlint.placement.state import EVERY_ARRAY, IMPOSSIBLE, Change, State
+from shardlint.placement.state import EVERY_ARRAY, IMPOSSIBLE, THIS_PROCESS, Change, State
 from shardlint.placement.survey import own_nodes
 from shardlint.placement.telling import correlated
 from shardlint.placement.trace import Trace
@@ -57,8 +57,8 @@ _FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
 @dataclass(frozen=True, slots=True)
 class Summary:
     """What one run gave: the result, facts about the arguments that hold after it, what it assigned, changed and wrote into outside of
-    itself, whether it returns at all and whether it may raise. `seen` are the keys of the arrays that it found around itself, `born` the
-    ids of the containers that it made.
+    itself, whether the program runs in several processes then, whether it returns at all and whether it may raise. `seen` are the
+    keys of the arrays that it found around itself, `born` the ids of the containers that it made.
     """
 
     result: Value
@@ -66,6 +66,7 @@ class Summary:
     outer: dict[tuple[Frame, str], Value]
     changes: dict[Hashable, Change]
     written: dict[Hashable, tuple[Event, ...]]
+    processes: tuple[Spans, Trace | None]
     returns: bool
     raises: bool
     entered: tuple[Trace | None, ...]
@@ -155,8 +156,10 @@ class Functions:
             bound = {name: each(value, nameless) for name, value in bound.items()}
         bound = {name: crossing.enter(value, name) for name, value in bound.items()}
         state, handlers = frame.state, frame.handlers
-        machine = frame.fact(EVERY_ARRAY), fewest(frame)
-        around = (state.mesh, state.entered, state.default, state.version_guarded, machine, self.machine.at_home)
+        machine = frame.fact(EVERY_ARRAY), frame.fact(THIS_PROCESS), fewest(frame)
+        around = (
+            state.mesh, state.entered, state.default, state.processes, state.version_guarded, machine, self.machine.at_home,
+        )  # fmt: skip
         context = (code, closure, tuple(sorted(bound.items())), tuple(crossing.pattern), around, handlers, frame.traced)
         known = self._summaries.setdefault(context, [])
         summary = next((summary for summary in known if summary.holds(frame)), None)
@@ -223,6 +226,7 @@ class Functions:
             {place: value for place, value in end.outer.items() if value is not around.outer.get(place)},
             {key: change for key, change in end.changes.items() if not made_in(inner, key)},
             {} if generator else end.written,
+            (end.processes, end.processes_trace),
             returns,
             inner.raises and not generator,
             entered(bound),
@@ -284,16 +288,18 @@ def _telling(result: Value, argument: Value) -> Value:
 
 def _inner_state(bound: dict[str, Value], frame: Frame) -> State:
     around = frame.state
-    machine = frame.fact(EVERY_ARRAY)
+    facts = {key: frame.fact(key) for key in (EVERY_ARRAY, THIS_PROCESS)}
     return State(
         bound,
         dict(around.outer),
-        {} if isinstance(machine, bool) else {EVERY_ARRAY: machine},
+        {key: told for key, told in facts.items() if not isinstance(told, bool)},
         fewest=fewest(frame),
         mesh=around.mesh,
         mesh_trace=around.mesh_trace,
         entered=around.entered,
         default=around.default,
+        processes=around.processes,
+        processes_trace=around.processes_trace,
         version_guarded=around.version_guarded,
     )
 
@@ -322,6 +328,8 @@ def _apply(summary: Summary, crossing: Crossing, now: tuple[Trace | None, ...]) 
         content = crossing.leave(change.content, born, known)
         change_ids(crossing.outer_ids(frozenset({key}), born), content, frame, sure=change.sure)
     frame.state.written.update(crossing.written(summary.written))
+    if frame.state.processes is not summary.processes[0]:
+        frame.state.processes, frame.state.processes_trace = summary.processes[0], known(summary.processes[1])
     learn(crossing.told(summary.facts), frame)
     return crossing.leave(summary.result, born, evidence)
 

@@ -1,8 +1,8 @@
 """What a test tells: which paths exist, how many devices an array has on them, which alternatives of a name remain.
 
 The table of what proves what is FACTS 5: `len(x.sharding.device_set) == 1`, `len(x.devices()) == 1`, `num_devices`, an
-`isinstance` of the sharding or of the device and `jax.device_count() == 1` prove one device; `is_fully_replicated`,
-addressability and `hasattr(x, "__dlpack__")` prove nothing and are not followed.
+`isinstance` of the sharding or of the device and `jax.device_count() == 1` prove one device; `is_fully_replicated` tells what each
+device has, `is_fully_addressable` and `jax.process_count() == 1` whose devices they are, and `hasattr(x, "__dlpack__")` nothing.
 """
 
 from __future__ import annotations

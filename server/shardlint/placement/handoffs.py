@@ -5,18 +5,17 @@ from __future__ import annotations
 import ast
 from collections.abc import Hashable, Iterator
 from dataclasses import replace
+from itertools import islice
 
 from shardlint.placement.counts import ONE, Subject, Told
 from shardlint.placement.domain import (
     UNKNOWN,
     Array,
     Capsule,
-    Elements,
     Foreign,
     Host,
     Method,
     OneOf,
-    Sequence,
     Symbol,
     Unknown,
     Value,
@@ -24,7 +23,7 @@ from shardlint.placement.domain import (
 from shardlint.placement.external import ask_about
 from shardlint.placement.facts import exclude, learn
 from shardlint.placement.frame import Frame
-from shardlint.placement.lattice import alternatives, leaves, one_of
+from shardlint.placement.lattice import alternatives, is_container, leaves, one_of
 from shardlint.placement.machine import Arguments, Event, Machine
 from shardlint.placement.nature import PLAIN, Nature
 from shardlint.placement.natures import ITEM, READ_ONLY, STRIDED, Data, layout_of, library
@@ -35,9 +34,14 @@ from shardlint.placement.writes import is_refused, note_write
 from shardlint.syntax.tree import Node
 
 TELLING_NAMES = frozenset({"to_dlpack", "from_dlpack", "toDlpack", "fromDlpack"})
-COMMON_PROTOCOLS = frozenset({"numpy", "scalar", "operator", "operand", "write", "compute", "donate", "address"})
+COMMON_PROTOCOLS = frozenset(
+    {
+        "numpy", "scalar", "operator", "operand", "write", "compute", "donate", "address", "save", "pickle", "text", "iteration",
+        "place", "gather", "shards", "computation",
+    }
+)  # fmt: skip
 """The protocols of what every program does all the time: they refuse no array for its placement, and where nothing is known nobody asks."""
-_MOST_ITEMS = 8
+_MOST_ITEMS = 32
 _ASKING_WORDS = frozenset({"copy", "device", "dl_device"})
 """Keywords with which it matters what library the data comes from; else only what goes into JAX may be wrong to hand over at all."""
 _CAUGHT_WITH = frozenset({"*", "Exception", "BaseException"})
@@ -95,17 +99,19 @@ def attribute_read(machine: Machine, owner: Value, node: ast.Attribute, frame: F
 
 
 def _operands(row: Consumer, owner: Value | None, arguments: Arguments) -> Iterator[tuple[ast.expr | None, Value]]:
-    """Everything that is handed over: one object, or every array among the arguments."""
+    """All that is handed over, each with the expression for it where the program writes one: one object, or every argument; and of a
+    tree or list what it holds.
+    """
     if not row.every:
         given = [_operand(row, owner, arguments)]
     else:
         nodes = [None] * len(arguments.values()) if arguments.node is None else _written(arguments.node, arguments)
         given = list(zip(nodes, arguments.values(), strict=True))
     for node, value in given:
-        yield node, value
-        if row.items or row.every:
-            held = [leaf for one in alternatives(value) if isinstance(one, Sequence | Elements) for leaf in leaves(one)]
-            yield from ((node, leaf) for leaf in held[:_MOST_ITEMS] if isinstance(leaf, Array))
+        if not any(is_container(one) for one in alternatives(value)):
+            yield node, value
+        elif row.tree:
+            yield from ((node, leaf) for leaf in islice(leaves(value), _MOST_ITEMS))
 
 
 def _written(call: ast.Call, arguments: Arguments) -> list[ast.expr | None]:
@@ -155,10 +161,11 @@ def record(
         return
     if any(_may_be_refused(choice, row, frame) for choice in choices):
         frame.may_raise()
-    if row.gives == "jax" or not _ASKING_WORDS.isdisjoint(arguments.keywords):
+    told_where = row.protocol != "place" and not _ASKING_WORDS.isdisjoint(arguments.keywords)
+    if row.gives == "jax" or told_where:
         ask_about(value, machine)
     mixed = len({_kind(choice, frame) for choice in choices}) > 1
-    varied = mixed or len({choice.nature for choice in choices if isinstance(choice, Data)}) > 1
+    varied = mixed or len({_details(choice, frame) for choice in choices if isinstance(choice, Data)}) > 1
     for choice in choices:
         event = Event(
             place=frame.place(node),
@@ -203,8 +210,14 @@ def _kind(value: Value, frame: Frame) -> Hashable:
         return (Foreign, value.library, value.device) if isinstance(value, Foreign) else type(value)
     count = frame.count(value)
     if count is None or not count.surely_many:
-        return (Array, count, value.device, value.traced)
+        return (Array, count and count.number, value.device, value.traced)
     return (Array, "many", value.traced)
+
+
+def _details(value: Data, frame: Frame) -> Hashable:
+    """What else tells data of one kind apart."""
+    count = frame.count(value) if isinstance(value, Array) else None
+    return value.nature, *((None, None) if count is None else (count.spans, count.share))
 
 
 def _may_be_refused(value: Value, row: Consumer, frame: Frame) -> bool:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from dataclasses import replace
 
-from shardlint.placement.counts import ONE
+from shardlint.placement.counts import ONE, Share
 from shardlint.placement.domain import (
     UNKNOWN,
     Array,
@@ -66,7 +66,7 @@ def element(values: Value, node: Node, frame: Frame) -> Value:
 def _row(array: Array, node: Node, frame: Frame) -> Array:
     """Rows of a sharded array are on one device, those of a replicated one on all: where that is not known, nothing is said."""
     count = frame.count(array)
-    if array.count is not None and count is not None and array.replicated:
+    if array.count is not None and count is not None and count.share is Share.ALL:
         return replace(array, count=count, key=frame.fresh(node), nature=kept(array))
     row = ONE if count == ONE and array.count is not None else None
     return Array(row, frame.fresh(node), None, array.traced, array.trace, nature=kept(array))

@@ -60,7 +60,8 @@ class Event:
     `node` is the whole expression, `name` the node whose last part names the consumer, `operand` what is handed over. `value`
     is one alternative of the operand's value, `count` its devices with every guard applied. `handlers` are the exception
     names that enclosing handlers catch, innermost last ("*" catches whatever a test expects). `entry` is how JAX came to run this with tracers;
-    `mixed` tells that other alternatives fare otherwise, `varied` that they differ in dtype or are gone as well.
+    `mixed` tells that other alternatives fare otherwise, `varied` that they differ as well in dtype, in being gone, or in what each
+    device and each process has of them.
     """
 
     place: Place

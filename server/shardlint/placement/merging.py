@@ -12,7 +12,7 @@ from itertools import compress
 from operator import is_not
 from typing import TYPE_CHECKING, TypeVar
 
-from shardlint.placement.counts import ABSENT, UNTOLD, Count, Subject, Told, narrowed
+from shardlint.placement.counts import ABSENT, UNTOLD, Count, Spans, Subject, Told, narrowed
 from shardlint.placement.domain import Array, Constant, OneOf, Test, Value, weight
 from shardlint.placement.lattice import alternatives, choose_leaves, each, join
 from shardlint.placement.state import EVERY_ARRAY, Change, State
@@ -46,6 +46,8 @@ def merge(left: State, right: State) -> State:
         left.mesh_trace if mesh else None,
         left.entered if left.entered == right.entered else None,
         left.default if left.default == right.default else None,
+        left.processes if left.processes is right.processes else Spans.MAYBE,
+        left.processes_trace or right.processes_trace,
         left.version_guarded and right.version_guarded,
     )
 
@@ -164,7 +166,7 @@ def informed(array: Array, fact: Told | bool, machine: Told | bool) -> Array | N
         known = count
         whole = count is not None and count.whole
         # That the machine has several devices tells nothing of an array, unless it is on all of them.
-        limits = Count(1, told.high) if told is machine and told != UNTOLD and not whole else told
+        limits = Count(1, told.high, spans=told.spans) if told is machine and told != UNTOLD and not whole else told
         count = narrowed(count, limits)
         if count is None and known is not None and told != UNTOLD:
             return None

@@ -38,7 +38,7 @@ LENT = "lent"
 ITEM = "item"
 """The mark of what was taken out of an array by its index: a number, or an array of fewer axes."""
 
-LASTING = frozenset({"requires-grad"})
+LASTING = frozenset({"requires-grad", "per-process"})
 """The marks that what is computed from an array has too."""
 
 
@@ -122,6 +122,11 @@ def _counts(row: Mark, whose: str | None, marks: frozenset[str], site: Site) -> 
         and row.without.isdisjoint(marks)
         and all(site.named(one) in (None, Constant(None), Constant(False)) for one in row.unless)
     )
+
+
+def alone(shard: Array) -> Array:
+    """The shard that a literal index names: whoever takes it takes that one of several."""
+    return replace(shard, nature=replace(shard.nature, marks=shard.nature.marks | {"one-shard"}))
 
 
 def renatured(made: Value, change: Callable[[Nature], Nature]) -> Value:

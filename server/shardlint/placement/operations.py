@@ -1,4 +1,4 @@
-"""Seeing hand-offs that are no calls: operations on arrays of two libraries, and changes of memory that may be shared."""
+"""Seeing hand-offs that are no calls: operations on arrays of two libraries, changes of memory that may be shared, and loops."""
 
 from __future__ import annotations
 
@@ -64,6 +64,19 @@ def operated(
             if row is not None:
                 record(machine, row, operand, this, Arguments((left, right)), node, node, frame)
             return
+
+
+def gone_through(values: Value, node: ast.expr, frame: Frame, machine: Machine) -> None:
+    """Record that a loop goes through `values`, of which `node` is the expression."""
+    if any(isinstance(one, Array) for one in alternatives(values)):
+        row = machine.table.consumers["builtins.iter"]
+        record(machine, row, node, values, Arguments(), node, node, frame)
+
+
+def worded(value: Value, node: ast.expr, frame: Frame, machine: Machine) -> None:
+    """Record that a text shows `value`, of which `node` is the expression."""
+    if any(isinstance(one, Array) for one in alternatives(value)):
+        record(machine, machine.table.consumers["builtins.format"], node, value, Arguments(), node, node, frame)
 
 
 def written(consumer: str, owner: Value, operand: ast.expr, node: ast.expr, frame: Frame, machine: Machine) -> None:

@@ -7,7 +7,7 @@ from collections.abc import Hashable
 from dataclasses import replace
 
 from shardlint.model import Target
-from shardlint.placement.counts import ONE, Count
+from shardlint.placement.counts import ONE, Count, Share
 from shardlint.placement.domain import (
     UNKNOWN,
     Array,
@@ -29,7 +29,7 @@ from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, each, held, one_of
 from shardlint.placement.nature import PLAIN
 from shardlint.placement.natures import common, computed, with_nature
-from shardlint.placement.telling import fact_test, negation, told_if_there
+from shardlint.placement.telling import chosen_process, fact_test, negation, told_if_there
 from shardlint.placement.tracing import Tracing
 from shardlint.placement.versions import compare_versions, is_version, ordered
 from shardlint.syntax.tree import Node
@@ -65,7 +65,7 @@ def _combined(operands: list[Value], node: Node, frame: Frame) -> Value:
     traced = max(frame.traced, *(array.traced for array in arrays))
     if traced is Tracing.DIFFERENTIATED:
         traced = Tracing.MAYBE  # an operation without a derivative gives an array
-    count = counts[id(chosen)]
+    count = _of_result(counts[id(chosen)], [counts[id(array)] for array in arrays], node)
     committed = [counts[id(array)] for array in arrays if array.committed]
     if refused(committed, frame.state.mesh if count == ONE and not traced else count):
         return Array(None, frame.fresh(node), None, traced)
@@ -79,17 +79,29 @@ def _combined(operands: list[Value], node: Node, frame: Frame) -> Value:
         traced,
         chosen.trace,
         committed=any(array.committed for array in arrays),
-        replicated=not traced
-        and all(array.replicated or counts[id(array)] == ONE for array in arrays)
-        and count != ONE,
     )
+
+
+def _of_result(count: Count | None, operands: list[Count | None], node: Node) -> Count | None:
+    """The devices of the result. What each of them has of it is known of operators, which work on each item by itself, and where each
+    has all of the operands.
+    """
+    if count is not None and count.share is Share.ALL and all(one in (count, ONE) for one in operands):
+        return count
+    if (
+        count is None
+        or not isinstance(node, ast.BinOp | ast.UnaryOp)
+        or isinstance(getattr(node, "op", None), ast.MatMult)
+    ):
+        return count and count.unshared
+    return count if all(one is not None and one in (count, ONE) for one in operands) else count.unshared
 
 
 def refused(committed: list[Count | None], other: Count | None) -> bool:
     """Whether JAX refuses to compute with arrays put on so many devices together with what is on `other`: where it does, nothing
     is said of what would come out. A mesh of unknown size and one device are the same if it has only one: then nothing fails either.
     """
-    known = {count for count in (*committed, other) if count is not None}
+    known = {count.number for count in (*committed, other) if count is not None}
     return (ONE in committed and len(known) > 1) or len({count for count in known if count.low == count.high}) > 1
 
 
@@ -192,7 +204,7 @@ def compare(left: Value, operator: ast.cmpop, right: Value, target: Target) -> V
 
 def _compare(left: Value, operator: ast.cmpop, right: Value) -> Value:
     for fact, kind, other in ((left, operator, right), (right, _FLIPPED.get(type(operator), type(operator))(), left)):
-        test = fact_test(fact, kind, other) if isinstance(fact, Fact) else None
+        test = fact_test(fact, kind, other) if isinstance(fact, Fact) else chosen_process(fact, kind, other)
         if test is not None:
             return test
     match left, right:

@@ -114,7 +114,7 @@ class Outside:
         around = closure.state
         facts = closure.module.state.facts
         entries = tuple((one.how, one.place.node) for one in self.traced.get(code.node, ()))
-        conditions = (code, entries, around.mesh, around.default, fewest(closure), dict(facts))
+        conditions = (code, entries, around.mesh, around.default, around.processes, fewest(closure), dict(facts))
         place = code.node, closure, number
         unit = self.before.get(place)
         if unit is not None and unit.conditions == conditions and unit.journal.holds(self.chunks, self.modules):
@@ -140,7 +140,10 @@ class Outside:
     def _execute(self, function: Function, code: Code, closure: Frame) -> None:
         around = closure.state
         owner = code.owner
-        state = State(mesh=around.mesh, mesh_trace=around.mesh_trace, default=around.default)
+        state = State(
+            mesh=around.mesh, mesh_trace=around.mesh_trace, default=around.default,
+            processes=around.processes, processes_trace=around.processes_trace,
+        )  # fmt: skip
         entries = self.traced.get(code.node, [])
         frame = Frame(
             code.chunk, code, closure, self.machine.names(code.node).local, state,

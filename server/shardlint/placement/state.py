@@ -6,7 +6,7 @@ from collections.abc import Hashable
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
-from shardlint.placement.counts import Count, Told
+from shardlint.placement.counts import Count, Spans, Told
 from shardlint.placement.domain import DeviceId, Value
 from shardlint.placement.trace import Trace
 
@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 
 EVERY_ARRAY = "every array"
 """The key of facts that hold for all arrays at once (`jax.device_count() == 1`)."""
+
+THIS_PROCESS = "this process"
+"""The key of the fact that a test has chosen one of the processes (`jax.process_index() == 0`), so that others never come here."""
 
 FIRST_DEVICE = DeviceId(0)
 
@@ -37,8 +40,10 @@ class Change:
 class State:
     """What holds at one point of the program: variables of the frame, what this run has assigned to variables of `outer` frames,
     facts about arrays by key, the `changes` of containers that were there before the run, by their ids, the truth of
-    `conditions` that nothing tells, by their text, what was `written` into the memory of arrays that were not read since, by their keys, the `fewest` devices that the machine has, the mesh in force, the mesh that a
-    `with` statement `entered` (it gives specs a meaning, no more), and the device on which new arrays are made (None: not known).
+    `conditions` that nothing tells, by their text, what was `written` into the memory of arrays that were not read since, by their
+    keys, the `fewest` devices that the machine has, the mesh in force, the mesh that a
+    `with` statement `entered` (it gives specs a meaning, no more), the device on which new arrays are made (None: not known), and
+    whether the program runs in several `processes`, so that `jax.devices()` are those of all of them.
     """
 
     variables: dict[str, Value] = field(default_factory=dict[str, Value])
@@ -52,13 +57,16 @@ class State:
     mesh_trace: Trace | None = None
     entered: Count | None = None
     default: DeviceId | None = FIRST_DEVICE
+    processes: Spans = Spans.UNTOLD
+    processes_trace: Trace | None = None
     version_guarded: bool = False
     alive: bool = True
 
     def copy(self) -> State:
         return State(
             dict(self.variables), dict(self.outer), dict(self.facts), dict(self.changes),
-            dict(self.conditions), dict(self.written), self.fewest, self.mesh, self.mesh_trace, self.entered, self.default, self.version_guarded, self.alive,
+            dict(self.conditions), dict(self.written), self.fewest, self.mesh, self.mesh_trace, self.entered, self.default,
+            self.processes, self.processes_trace, self.version_guarded, self.alive,
         )  # fmt: skip
 
     def same(self, other: State) -> bool:
@@ -72,6 +80,7 @@ class State:
             and self.written.keys() == other.written.keys()
             and self.mesh == other.mesh
             and self.default == other.default
+            and self.processes == other.processes
             and self.version_guarded == other.version_guarded
         )
 

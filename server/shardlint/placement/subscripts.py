@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import ast
+from dataclasses import replace
 
-from shardlint.placement.counts import ONE, Count
+from shardlint.placement.counts import ONE, Count, Spans
 from shardlint.placement.domain import (
     OPEN,
     UNKNOWN,
@@ -27,8 +28,9 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import held, one_of
-from shardlint.placement.natures import kept, viewed, with_nature
+from shardlint.placement.natures import alone, kept, viewed, with_nature
 from shardlint.placement.operators import combined
+from shardlint.placement.state import THIS_PROCESS
 from shardlint.placement.versions import part
 
 
@@ -50,9 +52,9 @@ def subscript(owner: Value, index: Value, node: ast.Subscript, frame: Frame) -> 
         case Elements(item):
             return Elements(item) if isinstance(index, Slice) else item
         case Fact(items=Elements() as shards):
-            return shards if isinstance(index, Slice) else shards.item
+            return shards if isinstance(index, Slice) else _shard(shards.item, index)
         case Devices():
-            return _device(owner, index)
+            return _device(owner, index, frame)
         case Host() | Foreign():
             return viewed(owner, index)
         case Version():
@@ -63,6 +65,14 @@ def subscript(owner: Value, index: Value, node: ast.Subscript, frame: Frame) -> 
             return Method(array, "size")
         case _:
             return UNKNOWN
+
+
+def _shard(shard: Value, index: Value) -> Value:
+    match shard:
+        case Fact(items=Array() as array) if isinstance(index, Constant):
+            return replace(shard, items=alone(array))
+        case _:
+            return shard
 
 
 def _item(items: tuple[Value, ...], index: Value) -> Value:
@@ -95,12 +105,14 @@ def entry(owner: Mapping, index: Value) -> Value:
     return one_of([*held(owner), UNKNOWN])
 
 
-def _device(devices: Devices, index: Value) -> Value:
+def _device(devices: Devices, index: Value, frame: Frame) -> Value:
     platform = devices.first.platform if devices.first is not None else None
     match index:
         case Constant(int() as number):
             starts_at_zero = devices.first is not None and devices.first.index == 0
-            return Device(DeviceId(number if starts_at_zero and number >= 0 else None, platform))
+            id_ = DeviceId(number if starts_at_zero and number >= 0 else None, platform)
+            spans = devices.count.spans if frame.fact(THIS_PROCESS) is False else Spans.UNTOLD
+            return Device(id_, spans, devices.trace)
         case Slice(None, None, None):
             return devices
         case Slice():
@@ -111,7 +123,8 @@ def _device(devices: Devices, index: Value) -> Value:
                 count, DeviceId(first if starts and isinstance(first, int) else None, platform), devices.trace
             )
         case Sequence(parts) if any(isinstance(one, Slice) for one in parts):
-            return Devices(Count(1, devices.count.high), DeviceId(None, platform), devices.trace)
+            part = Count(1, devices.count.high, spans=devices.count.spans)
+            return Devices(part, DeviceId(None, platform), devices.trace)
         case _:
             return Device(DeviceId(None, platform))
 
@@ -119,7 +132,7 @@ def _device(devices: Devices, index: Value) -> Value:
 def _sliced_count(count: Count, index: Slice) -> Count:
     """How many devices a slice of them has; at least one, as a mesh of none is not possible."""
     if count.low == count.high and (chosen := sliced(index, count.low)) is not None:
-        return Count(len(chosen), len(chosen)) if chosen else ONE
+        return Count(len(chosen), len(chosen), spans=count.spans) if chosen else ONE
     low, high = index.low or 0, index.high
     most: int | None = None
     if index.step in (None, 1) and isinstance(low, int):

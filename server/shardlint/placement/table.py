@@ -84,9 +84,9 @@ class Loan:
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """A hand-off: see handoffs.toml. `raises` are the exceptions with which it refuses an array on several devices. Of one that takes
-    `every` argument, any array among them is handed over, and with `items` those in its lists. `primal` ones ask for what has no
-    derivative, which a tracer that is only differentiated knows.
+    """A hand-off: see handoffs.toml. `raises` are the exceptions with which it refuses an array on several devices. What holds of the
+    argument in `array` holds of `every` one, and of each array in a `tree`. `primal` ones ask for what has no derivative, which a
+    tracer that is only differentiated knows.
     """
 
     name: str
@@ -99,7 +99,7 @@ class Consumer:
     does: str | None = None
     raises: frozenset[str] = frozenset()
     every: bool = False
-    items: bool = False
+    tree: bool = False
     primal: bool = False
 
 
@@ -290,7 +290,7 @@ def load() -> Table:
             row.get("does"),
             frozenset(row.get("raises", hand_offs["refusals"].get(row["protocol"], ()))),
             row.get("every", False),
-            row.get("items", False),
+            row.get("tree", False),
             row.get("primal", False),
         )
         for row in hand_offs["consumer"]

@@ -11,7 +11,7 @@ from collections.abc import Hashable, Iterable
 from collections.abc import Mapping as MappingType
 from functools import reduce
 
-from shardlint.placement.counts import ABSENT, ONE, UNTOLD, Count, Facts, Subject, Told
+from shardlint.placement.counts import ABSENT, ONE, UNTOLD, Count, Facts, Share, Spans, Subject, Told
 from shardlint.placement.domain import (
     UNKNOWN,
     Array,
@@ -21,6 +21,7 @@ from shardlint.placement.domain import (
     Device,
     Fact,
     Function,
+    Host,
     Instance,
     Mesh,
     Method,
@@ -37,7 +38,7 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.merging import joined_facts, with_facts
-from shardlint.placement.state import IMPOSSIBLE
+from shardlint.placement.state import IMPOSSIBLE, THIS_PROCESS
 from shardlint.placement.tracing import Tracing
 
 
@@ -49,6 +50,8 @@ def fact_test(fact: Fact, operator: ast.cmpop, other: Value) -> Test | None:
             return fact_test(fact, equal, Constant(number))
         case "count", Constant(int() as number):
             return Test(_told(fact, operator, number), _told(fact, _OPPOSITE.get(type(operator)), number))
+        case "process count", Constant(int() as number):
+            return Test(_alone(fact, operator, number), _alone(fact, _OPPOSITE.get(type(operator)), number))
         case "local count", Constant(int() as number):
             return Test(_untold(fact, operator, number), _untold(fact, _OPPOSITE.get(type(operator)), number))
         case "sharding", Sharding(count) | Fact(what="sharding", count=Count() as count):
@@ -61,6 +64,18 @@ def fact_test(fact: Fact, operator: ast.cmpop, other: Value) -> Test | None:
             return _equality(fact, operator, Count(1, len(items)))
         case "device_set", Fact(what="device_set", count=Count() as count):
             return _equality(fact, operator, count)
+        case _:
+            return None
+
+
+def chosen_process(left: Value, operator: ast.cmpop, right: Value) -> Test | None:
+    """`jax.process_index() == 0`, or the contrary, as a truth value."""
+    match left, right:
+        case Host(nature), Constant(int()) if "per-process" in nature.marks:
+            chosen: Facts = (((THIS_PROCESS, None), ONE),)
+            if isinstance(operator, ast.Eq):
+                return Test(chosen, ())
+            return Test((), chosen) if isinstance(operator, ast.NotEq) else None
         case _:
             return None
 
@@ -98,6 +113,21 @@ def told_if_there(value: Value) -> Test | None:
             return None
 
 
+def addressable(array: Array, count: Count | None) -> Test:
+    """`x.is_fully_addressable`: that it is not says something only of an array that may span processes."""
+    beyond = count is not None and count.spans.possible
+    return Test(
+        (((array.key, count), Count(1, None, spans=Spans.NO)),),
+        (((array.key, count), Count(1, None, spans=Spans.SURE)),) if beyond else (),
+    )
+
+
+def replicated(array: Array, count: Count | None) -> Test:
+    """`x.is_fully_replicated`, which is true on one device too."""
+    subject = array.key, count
+    return Test(((subject, Count(1, None, share=Share.ALL)),), ((subject, Count(2, None, share=Share.PART)),))
+
+
 def proof_of_one(fact: Fact) -> Test:
     """A test of a property that only arrays on one device have, and not all of those."""
     return Test(_facts(fact, ONE), ())
@@ -127,6 +157,12 @@ def _told(fact: Fact, operator: ast.cmpop | type[ast.cmpop] | None, number: int)
 def _untold(fact: Fact, operator: ast.cmpop | type[ast.cmpop] | None, number: int) -> Facts:
     bounds = _bounds(operator, number)
     return _facts(fact, UNTOLD) if bounds is not None and bounds[1] == 1 else ()
+
+
+def _alone(fact: Fact, operator: ast.cmpop | type[ast.cmpop] | None, number: int) -> Facts:
+    """What a test of the number of processes tells: that no array spans several."""
+    bounds = _bounds(operator, number)
+    return _facts(fact, Count(1, None, spans=Spans.NO)) if bounds is not None and bounds[1] == 1 else ()
 
 
 def _facts(fact: Fact, told: Told) -> Facts:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
+from shardlint.placement.computations import computed_together
 from shardlint.placement.counts import ANY, ONE
 from shardlint.placement.devices import Destination, array_at, destination, unless_held
 from shardlint.placement.domain import (
@@ -41,6 +42,9 @@ def call_transformed(function: Transformed, arguments: Arguments, node: Node, fr
         machine, frame, node, f"jax.{function.how}", Effect(function.how, entered=function.how == "pjit"), arguments
     )
     used(arguments.values(), f"jax.{function.how}", node, frame, machine)
+    if function.how in ("jit", "pjit") and function.input is None:
+        where = None if function.output is None else destination(function.output, site)
+        computed_together(arguments.values(), node, frame, machine, where and where.count)
     inside = _as_tracers(arguments, function, site)
     around, entry = frame.traced, frame.entry
     frame.traced, frame.entry = traced_inside(function.how, around), entry or came_in(function, frame.place(node))

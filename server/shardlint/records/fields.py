@@ -104,7 +104,17 @@ Protocol = Literal[
     "compute",
     "donate",
     "address",
+    "save",
+    "text",
+    "iteration",
+    "place",
+    "gather",
+    "shards",
+    "computation",
 ]
 """How data cross: `numpy` is `__array__`, `scalar` a Python number or list made of an array, `operator` an operation on arrays of two
 libraries, `operand` a function of a library that computes with its own arrays alone, and `write` a change of memory that may be
-shared; `compute` and `donate` are JAX's own functions, which take an array and which give it up, and `address` reads where it lies."""
+shared; `compute` and `donate` are JAX's own functions, which take an array and which give it up, and `address` reads where it lies.
+`save` writes a file of numbers, `text` shows them, `iteration` goes through the items, `place` puts the array on other devices,
+`gather` takes it from all processes, `shards` takes it device by device, and `computation` is one of JAX that takes arrays from
+different devices."""

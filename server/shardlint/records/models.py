@@ -169,6 +169,11 @@ class WhenTable(_Table):
     """A condition on the placement and on the arguments: all keys that are there must hold."""
 
     devices: Literal["many"] | None = None
+    spans_processes: bool | None = None
+    split: Literal[True] | None = None
+    shard: Literal["partial", "any"] | None = None
+    onto: Literal["one-device", "processes", "other-process"] | None = None
+    tiled: Literal[False] | None = None
     traced: Literal[True] | None = None
     dtype: Annotated[list[Filled] | None, Field(min_length=1)] = None
     key: Literal[True] | None = None

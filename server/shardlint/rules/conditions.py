@@ -6,7 +6,20 @@ from collections.abc import Callable, Mapping
 from typing import Any
 
 from shardlint.model import Verdict
-from shardlint.placement.domain import Array, Capsule, Constant, Device, DeviceId, Foreign, Host, Sequence, Value
+from shardlint.placement.counts import Share, Spans
+from shardlint.placement.domain import (
+    UNKNOWN,
+    Array,
+    Capsule,
+    Constant,
+    Device,
+    DeviceId,
+    Foreign,
+    Host,
+    Sequence,
+    Sharding,
+    Value,
+)
 from shardlint.placement.lattice import alternatives
 from shardlint.placement.machine import Event
 from shardlint.placement.nature import KEY, Gone
@@ -37,6 +50,83 @@ def _devices(event: Event, wanted: object) -> Verdict:
     if count.surely_many:
         return Verdict.POSSIBLE if event.mixed else Verdict.YES
     return Verdict.NO if count.surely_one else Verdict.POSSIBLE
+
+
+def _spans(event: Event, wanted: object) -> Verdict:
+    """`spans-processes = true`: the array is on devices of several processes, or on one that is another's on all processes but one.
+    Possible where the program runs in several only under a condition. With `false` it is not seen to be so.
+    """
+    if not isinstance(event.value, Array):
+        return Verdict.NO
+    count = event.count
+    spans = Spans.UNTOLD if count is None or event.traced else count.spans
+    if not spans.possible:
+        return Verdict.NO if wanted else Verdict.YES
+    if spans is Spans.MAYBE:
+        return Verdict.POSSIBLE
+    return _sure(event) if wanted else Verdict.NO
+
+
+def _split(event: Event, wanted: object) -> Verdict:
+    """`split = true`: each device has only a part of the array, and where it spans processes, so has each of these. Possible where that
+    needs more devices than there may be, unknown where nothing tells what each of them has.
+    """
+    count = event.count
+    if wanted is not True or not isinstance(event.value, Array) or (count is not None and count.share is Share.ALL):
+        return Verdict.NO
+    if event.traced or count is None:
+        return Verdict.UNKNOWN
+    if count.surely_one:
+        return Verdict.NO
+    if count.share is Share.UNTOLD or (count.spans.possible and count.share is not Share.OWN):
+        return Verdict.UNKNOWN
+    return _sure(event) if count.surely_many else Verdict.POSSIBLE
+
+
+def _shard(event: Event, wanted: object) -> Verdict:
+    """`shard = "partial"`: it is what one device has of an array that is split. `shard = "any"`: of one on several devices, which may
+    have all of it.
+    """
+    whole = event.value.shard_of if isinstance(event.value, Array) else None
+    if whole is None or whole.surely_one:
+        return Verdict.NO
+    if wanted == "partial" and whole.share is Share.ALL:
+        return Verdict.NO
+    if wanted == "partial" and whole.share is Share.UNTOLD:
+        return Verdict.UNKNOWN
+    return _sure(event) if whole.surely_many else Verdict.POSSIBLE
+
+
+def _onto(event: Event, wanted: object) -> Verdict:
+    """`onto = "one-device"`: the array is to be put on one device. `onto = "processes"`: on devices of several processes,
+    and `onto = "other-process"` on one device that is another process's in all but one.
+    """
+    answers = {_put(one, wanted) for one in alternatives(event.arguments.get(1, "device") or UNKNOWN)}
+    return answers.pop() if len(answers) == 1 else Verdict.UNKNOWN
+
+
+def _put(target: Value, wanted: object) -> Verdict:
+    match target, wanted:
+        case Device(spans=spans), "other-process" if spans.possible:
+            return Verdict.YES if spans is Spans.SURE else Verdict.POSSIBLE
+        case Device(), "one-device":
+            return Verdict.YES
+        case Sharding(count), "one-device":
+            return Verdict.YES if count.surely_one else Verdict.NO if count.surely_many else Verdict.UNKNOWN
+        case Sharding(count), "processes" if count.spans.possible and not count.surely_one:
+            return Verdict.YES if count.spans is Spans.SURE else Verdict.POSSIBLE
+        case _:
+            return Verdict.UNKNOWN
+
+
+def _tiled(event: Event, wanted: object) -> Verdict:
+    """`tiled = false`: the call does not ask for one array of all pieces with `tiled=True`."""
+    given = event.arguments.get(1, "tiled")
+    if given is None:
+        return Verdict.UNKNOWN if event.arguments.open else Verdict.YES if wanted is False else Verdict.NO
+    if not isinstance(given, Constant):
+        return Verdict.UNKNOWN
+    return Verdict.YES if bool(given.value) is wanted else Verdict.NO
 
 
 def _traced(event: Event, wanted: object) -> Verdict:
@@ -182,6 +272,11 @@ def _held_device(value: Value) -> DeviceId | None:
 
 _QUESTIONS: Mapping[str, Callable[[Event, object], Verdict]] = {
     "devices": _devices,
+    "spans-processes": _spans,
+    "split": _split,
+    "shard": _shard,
+    "onto": _onto,
+    "tiled": _tiled,
     "traced": _traced,
     "dtype": _dtype,
     "key": _key,

@@ -6,7 +6,7 @@ import ast
 from dataclasses import replace
 
 from shardlint.model import Target
-from shardlint.placement.counts import Count
+from shardlint.placement.counts import Count, Spans
 from shardlint.placement.domain import Array, Capsule, Foreign, Host
 from shardlint.placement.machine import Event
 from shardlint.placement.nature import Gone
@@ -92,15 +92,21 @@ def message(rule: Rule, event: Event, target: Target) -> str:
 def _doubt(rule: Rule, event: Event) -> str:
     """Why a finding is not sure, as a sentence; empty where it is."""
     count = event.count
-    if "devices" in rule.when and count is not None and not count.surely_many:
+    if rule.when.get("spans-processes") and count is not None and count.spans is Spans.MAYBE:
+        return "This needs several processes, and whether there are is not known here."
+    whole = event.value.shard_of if isinstance(event.value, Array) else None
+    if "shard" in rule.when and whole is not None and not whole.surely_many:
+        return "This needs more than one device, and how many there are is not known here."
+    one_is_fine = "devices" in rule.when or ("split" in rule.when and "spans-processes" not in rule.when)
+    if one_is_fine and count is not None and not count.surely_many:
         return "This needs more than one device, and how many there are is not known here."
     if "deleted" in rule.when and isinstance(event.value, Array) and event.value.nature.gone is Gone.MAYBE:
         return "JAX gives up what is donated only where a result has a use for its memory."
-    mixed = event.varied if rule.when.keys() & _OF_NATURE else event.mixed
+    mixed = event.varied if rule.when.keys() & _OF_DETAILS else event.mixed
     return "Not every path that leads here does so." if mixed else ""
 
 
-_OF_NATURE = frozenset({"dtype", "key", "deleted"})
+_OF_DETAILS = frozenset({"dtype", "key", "deleted", "spans-processes", "split", "shard", "marks"})
 
 
 def status(event: Event, breaks: str = "") -> str:

@@ -69,6 +69,7 @@ EFFECTS: Mapping[str, Callable[[Site], Value]] = {
     "default-device": contexts.default_device,
     "configure": contexts.configure,
     "spec": contexts.spec,
+    "distributed": contexts.distributed,
     "jit": transforms.transform("jit"),
     "pmap": transforms.transform("pmap"),
     "pmap-stacked": transforms.transform("pmap-stacked"),

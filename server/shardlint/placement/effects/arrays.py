@@ -27,6 +27,7 @@ from shardlint.placement.giving import give_up
 from shardlint.placement.lattice import alternatives, copied, deeply_copied, each, held, is_container, map_leaves
 from shardlint.placement.machine import item_of
 from shardlint.placement.nature import Gone
+from shardlint.placement.natures import alone
 from shardlint.placement.operators import combined
 from shardlint.placement.site import Site
 from shardlint.placement.transformed import moved
@@ -132,7 +133,13 @@ def import_(site: Site) -> Value:
 
 
 def one_shard(site: Site) -> Value:
-    return Array(ONE, site.frame.fresh(site.node), committed=True)
+    owner = site.owner
+    known = site.frame.count(owner) if isinstance(owner, Array) else None
+    trace = owner.trace if isinstance(owner, Array) else None
+    if trace is not None:
+        trace = site.step(trace, f"{site.short} takes what one device has of it")
+    made = Array(ONE, site.frame.fresh(site.node), trace=trace, committed=True, shard_of=known)
+    return alone(made) if isinstance(site.argument(0, "index"), Constant) else made
 
 
 def capsule(site: Site) -> Value:

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from shardlint.placement.counts import ANY
+from shardlint.placement.counts import ANY, Spans
 from shardlint.placement.devices import destination
-from shardlint.placement.domain import UNKNOWN, Array, Constant, Device, Spec, Value
+from shardlint.placement.domain import UNKNOWN, Array, Constant, Device, Sequence, Spec, Value
 from shardlint.placement.site import Site
 from shardlint.placement.tracing import Tracing
 
@@ -33,10 +33,25 @@ def set_mesh(site: Site) -> Value:
     return UNKNOWN
 
 
+def distributed(site: Site) -> Value:
+    """`jax.distributed.initialize()`: from here on `jax.devices()` are those of several processes."""
+    site.frame.may_raise()
+    state = site.frame.state
+    state.processes, state.processes_trace = (
+        Spans.SURE,
+        site.step(None, f"{site.short} makes this one of several processes"),
+    )
+    return Constant(None)
+
+
 def spec(site: Site) -> Value:
     """A `PartitionSpec`, which means a sharding together with a mesh."""
-    named = site.arguments.open or any(one != Constant(None) for one in site.arguments.values())
-    return Spec(replicated=not named)
+    given = [
+        one for value in site.arguments.positional for one in (value.items if isinstance(value, Sequence) else (value,))
+    ]
+    plain = all(isinstance(one, Constant) and isinstance(one.value, str | None) for one in given)
+    axes = frozenset(one.value for one in given if isinstance(one, Constant) and isinstance(one.value, str))
+    return Spec(axes, closed=plain and not site.arguments.open and site.arguments.rest is None)
 
 
 def concrete(site: Site) -> Value:
