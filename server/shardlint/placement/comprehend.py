@@ -7,7 +7,7 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.placement.attributes import DEVICES_OF
-from shardlint.placement.domain import UNKNOWN, Constant, Elements, Fact, Mapping, Sequence, Value
+from shardlint.placement.domain import UNKNOWN, Constant, Elements, Fact, Mapping, Sequence, Value, Version
 from shardlint.placement.frame import Frame
 from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import one_of
@@ -31,13 +31,15 @@ def comprehension(node: ast.ListComp | ast.SetComp | ast.GeneratorExp, frame: Fr
     if made is not None and not isinstance(node, ast.SetComp):
         return Sequence(tuple(value for _, value in made), ids)
     item, values = _all_alike(node.generators, frame, machine, lambda: machine.evaluate(node.elt, frame))
-    return _devices(item, values, node) or Elements(item, ids)
+    return _same_parts(item, values, node) or Elements(item, ids)
 
 
-def _devices(item: Value, values: Value, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value | None:
-    """The devices of all shards of an array: as many as it is on."""
+def _same_parts(item: Value, values: Value, node: ast.ListComp | ast.SetComp | ast.GeneratorExp) -> Value | None:
+    """The devices of all shards of an array: as many as it is on. The numbers of a version: the version."""
     every = len(node.generators) == 1 and not node.generators[0].ifs
     match item, values:
+        case Version(), Version() if every and isinstance(node.elt, ast.Call | ast.Name):
+            return values
         case Fact(what, key), Fact("shards" | "local", shards) if every and key == shards and what in DEVICES_OF:
             return replace(item, what=DEVICES_OF[what])
         case _:
