@@ -119,5 +119,5 @@ def test_what_is_noted_does_not_multiply(catalogue: Catalogue) -> None:
     memory = Memory()
     check(Snapshot("a.py", Text(source), TARGET, catalogue), memory)
     assert memory.analysis.program is not None
-    noted = memory.analysis.program.journal
+    noted = memory.analysis.program.journal.whole().notes
     assert len(noted.defined) + len(noted.kept) < 4 * depth

@@ -85,8 +85,8 @@ def hand_offs(
         program.run_all()
     if memory is not None:
         memory.program = program if program.lasts else None
-    noted, wrong = program.journal, tuple(program.claiming.wrong.values())
-    return Seen(tuple(noted.events.values()), tuple(sorted(noted.asked)), program.loaded, wrong, missing)
+    noted, wrong = program.journal.whole(), tuple(program.claiming.wrong.values())
+    return Seen(tuple(noted.notes.events.values()), tuple(sorted(noted.asked)), program.loaded, wrong, missing)
 
 
 def _matters(name: str, table: Table, answers: Mapping[str, str]) -> bool:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
 from shardlint.placement.domain import UNKNOWN, Class, Symbol, Value
@@ -24,6 +24,14 @@ class Field:
     default: Value | None
 
 
+@dataclass(frozen=True, slots=True)
+class Look:
+    """A class as it was when it was looked at."""
+
+    bases: tuple[Value, ...]
+    attributes: Mapping[str, Value]
+
+
 @dataclass(eq=False)
 class Definition:
     """A class as its body left it.
@@ -42,6 +50,14 @@ class Definition:
     own_fields: tuple[Field, ...] = ()
     held: dict[str, Value] = field(default_factory=dict[str, Value])
     restless: bool = False
+    _look: Look | None = None
+
+    @property
+    def look(self) -> Look:
+        """The class as its body left it: what changes later is told otherwise."""
+        if self._look is None:
+            self._look = Look(self.bases, dict(self.attributes))
+        return self._look
 
     def begin(self) -> None:
         """Be as before the body ran."""
@@ -49,6 +65,13 @@ class Definition:
         self.bases, self.own_fields = (), ()
         self.attributes.clear()
         self.held.clear()
+        self._look = None
+
+    def end(self, attributes: Mapping[str, Value], own_fields: tuple[Field, ...]) -> None:
+        """Take on what the body has bound."""
+        self.attributes.update(attributes)
+        self.own_fields = own_fields
+        self._look = None
 
     def derive(self, bases: tuple[Value, ...]) -> None:
         """Take on what the bases are."""

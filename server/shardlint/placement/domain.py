@@ -6,10 +6,10 @@ does the identity of a container (`ids`), so that loops reach a fixpoint and cal
 
 from __future__ import annotations
 
-from collections.abc import Hashable
+from collections.abc import Hashable, Iterable
 from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shardlint.placement.counts import Count, Facts, Spans
 from shardlint.placement.nature import PLAIN, Nature
@@ -215,14 +215,15 @@ Ids: TypeAlias = frozenset[Hashable]
 
 @dataclass(frozen=True, slots=True)
 class Sequence:
-    """A tuple or list of known items. `weight` counts the values in it, itself included."""
+    """A tuple or list of known items. `weight` counts the values in it, itself included; `inside` tells what `inside` does of it."""
 
     items: tuple[Value, ...]
     ids: Ids = field(default=frozenset(), compare=False)
     weight: int = field(init=False, compare=False, repr=False)
+    inside: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weight", 1 + sum(weight(item) for item in self.items))
+        _measure(self, 1, self.items, self.ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,10 +237,11 @@ class Mapping:
     ids: Ids = field(default=frozenset(), compare=False)
     factory: Value | None = None
     weight: int = field(init=False, compare=False, repr=False)
+    inside: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        held = (*(item for _, item in self.items), *(() if self.rest is None else (self.rest,)))
-        object.__setattr__(self, "weight", 1 + sum(weight(item) for item in held))
+        held = [item for _, item in self.items]
+        _measure(self, 1, held if self.rest is None else (*held, self.rest), self.ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -252,10 +254,11 @@ class Elements:
     ids: Ids = field(default=frozenset(), compare=False)
     resume: Partial | None = None
     weight: int = field(init=False, compare=False, repr=False)
+    inside: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
         more = 0 if self.resume is None else weight(self.resume)
-        object.__setattr__(self, "weight", 1 + weight(self.item) + more)
+        _measure(self, 1 + more, (self.item,), self.ids)
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,9 +271,10 @@ class Instance:
     items: tuple[tuple[str, Value], ...]
     ids: Ids = field(default=frozenset(), compare=False)
     weight: int = field(init=False, compare=False, repr=False)
+    inside: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weight", 1 + sum(weight(item) for _, item in self.items))
+        _measure(self, 1, [item for _, item in self.items], self.ids)
 
     def having(self, changed: MappingType[str, Value]) -> Instance:
         """The same object with other values in some of its attributes."""
@@ -352,9 +356,12 @@ class OneOf:
 
     values: tuple[Value, ...]
     weight: int = field(init=False, compare=False, repr=False)
+    inside: int = field(init=False, compare=False, repr=False)
 
     def __post_init__(self) -> None:
-        object.__setattr__(self, "weight", sum([weight(alternative) for alternative in self.values]))
+        _measure(self, 0, self.values, frozenset())
+        if self.inside & ARRAYS:
+            object.__setattr__(self, "inside", self.inside | CHOICES)
 
 
 Container: TypeAlias = Sequence | Mapping | Elements | Instance
@@ -395,11 +402,30 @@ Value: TypeAlias = (
 UNKNOWN = Unknown()
 
 
+ARRAYS = 1
+CHOICES = 2
+CLOSURES = 4
+_IDS = 3
+_MOST_IDS = 256
+
+_MEASURED = frozenset({Sequence, Mapping, Elements, Instance, OneOf})
+_LIGHT = frozenset(
+    {
+        Unknown, External, Constant, Slice, Symbol, Namespace, Host, Foreign, Capsule, Device, Devices, Mesh, Sharding, Spec, Fact,
+        Test, Version, Class,
+    }
+)  # fmt: skip
+"""Values that hold no other, and nothing that `inside` tells."""
+
+
 def weight(value: Value) -> int:
     """How many values `value` is made of."""
+    if type(value) in _MEASURED:
+        measured: Any = value
+        return measured.weight
+    if type(value) in _LIGHT:
+        return 1
     match value:
-        case Sequence() | Mapping() | Elements() | Instance() | OneOf():
-            return value.weight
         case Partial(function, arguments, keywords):
             return 1 + sum(weight(part) for part in (function, *arguments, *(part for _, part in keywords)))
         case Transformed(function=function) | Method(owner=function) | Descriptor(function=function):
@@ -408,3 +434,51 @@ def weight(value: Value) -> int:
             return 1 + sum(weight(part) for _, part in defaults)
         case _:
             return 1
+
+
+def inside(value: Value) -> int:
+    """What may be found by looking through a value's containers and alternatives: the flags ARRAYS, CHOICES (arrays among
+    alternatives) and CLOSURES (functions that see variables of another), and a bit for the
+    mutable objects there that share it. What does not show here is not there.
+    """
+    if type(value) in _MEASURED:
+        measured: Any = value
+        return measured.inside
+    if type(value) in _LIGHT:
+        return 0
+    match value:
+        case Array():
+            return ARRAYS
+        case Function(closure=closure, defaults=defaults):
+            found = CLOSURES if getattr(closure, "enclosing", None) is not None else 0
+            for _, default in defaults:
+                found |= inside(default)
+            return found
+        case Partial(function):
+            return inside(function)
+        case _:
+            return 0
+
+
+def marks(ids: Ids) -> int:
+    """The bits that `inside` has for these objects."""
+    found = 0
+    for key in ids:
+        found |= 1 << (_IDS + hash(key) % _MOST_IDS)
+    return found
+
+
+def _measure(value: Container | OneOf, own: int, parts: Iterable[Any], ids: Ids) -> None:
+    heavy: int = own
+    found: int = marks(ids) if ids else 0
+    for part in parts:
+        if type(part) in _LIGHT:
+            heavy += 1
+        elif type(part) in _MEASURED:
+            heavy += part.weight
+            found |= part.inside
+        else:
+            heavy += weight(part)
+            found |= inside(part)
+    object.__setattr__(value, "weight", heavy)
+    object.__setattr__(value, "inside", found)

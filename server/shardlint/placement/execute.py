@@ -196,8 +196,7 @@ class Executor:
             depth=frame.depth, reads=frame.reads, born=frame.born, definition=definition,
         )  # fmt: skip
         self.execute(node.body, body)
-        definition.attributes.update(body.state.variables)
-        definition.own_fields = fields_of(node, body.state.variables)
+        definition.end(body.state.variables, fields_of(node, body.state.variables))
         frame.state.outer = {place: value for place, value in body.state.outer.items() if place[0] is not frame}
         for (target, name), value in body.state.outer.items():
             if target is frame:

@@ -6,9 +6,9 @@ from collections.abc import Mapping as MappingType
 from dataclasses import replace
 
 from shardlint.placement.counts import ABSENT, ONE, UNTOLD, Count, Subject, Told
-from shardlint.placement.domain import Array, Value, weight
+from shardlint.placement.domain import CHOICES, Array, Value, inside
 from shardlint.placement.frame import Frame
-from shardlint.placement.lattice import bounded, choose_leaves
+from shardlint.placement.lattice import bounded, choose_arrays
 from shardlint.placement.state import EVERY_ARRAY, IMPOSSIBLE
 
 
@@ -19,7 +19,7 @@ def settled(value: Value, frame: Frame) -> Value:
     value = bounded(value)
     if not has_facts(frame):
         return value
-    return choose_leaves(value, lambda leaf: frame.informed(leaf) if isinstance(leaf, Array) else leaf)
+    return choose_arrays(value, frame.informed)
 
 
 def has_facts(frame: Frame) -> bool:
@@ -70,9 +70,7 @@ def exclude(told: MappingType[Subject, Told], frame: Frame) -> None:
     several alternatives; a variable that surely holds such an array keeps it.
     """
 
-    def chosen(value: Value) -> Value | None:
-        if not isinstance(value, Array):
-            return value
+    def chosen(value: Array) -> Value | None:
         subject = next((one for one in ((value.key, value.count), (value.key, None)) if one in told), None)
         if subject is None:
             return value
@@ -82,6 +80,6 @@ def exclude(told: MappingType[Subject, Told], frame: Frame) -> None:
         met = count if value.count is None else value.count.met(count)
         return None if met is None else value if met == value.count else replace(value, count=met)
 
-    for name, value in frame.state.variables.items():
-        if weight(value) > 1:
-            frame.state.variables[name] = choose_leaves(value, chosen, among=True)
+    for name, value in frame.state.variables.items() if told else ():
+        if inside(value) & CHOICES:
+            frame.state.variables[name] = choose_arrays(value, chosen, among=True)

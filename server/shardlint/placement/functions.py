@@ -11,27 +11,28 @@ from collections.abc import Hashable, Iterable
 from dataclasses import dataclass, field
 
 from shardlint.placement.annotations import as_annotated, returned_as
-from shardlint.placement.counts import Count, Facts, Spans, Subject, Told
+from shardlint.placement.counts import Count, Facts, Subject, Told
 from shardlint.placement.crossing import Crossing, entered, rebased
 from shardlint.placement.domain import UNKNOWN, Array, Constant, Elements, Function, OneOf, Partial, Test, Value
 from shardlint.placement.external import nameless
-from shardlint.placement.facts import exclude, fewest, learn
-from shardlint.placement.frame import Code, FactOf, Frame
+from shardlint.placement.facts import exclude, fewest
+from shardlint.placement.frame import Code, Frame
 from shardlint.placement.generators import SENT, looks_at_sent
 from shardlint.placement.journal import Journal
 from shardlint.placement.lattice import alternatives, each, leaves, one_of
-from shardlint.placement.machine import Arguments, Event, Machine
+from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge_all
-from shardlint.placement.mutation import change_ids, made_in
+from shardlint.placement.mutation import made_in
 from shardlint.placement.parameters import bound_arguments
-from shardlint.placement.state import EVERY_ARRAY, IMPOSSIBLE, THIS_PROCESS, Change, State
+from shardlint.placement.resuming import DEEPEST, Call, TooDeep, is_lasting, resumed
+from shardlint.placement.state import EVERY_ARRAY, IMPOSSIBLE, THIS_PROCESS, State
+from shardlint.placement.summary import Summary, applied
 from shardlint.placement.survey import own_nodes
 from shardlint.placement.telling import correlated
-from shardlint.placement.trace import Trace
+from shardlint.placement.trace import Trace, same_evidence
 from shardlint.syntax.scopes import FunctionNode
 from shardlint.syntax.tree import Node
 
-_MOST_DEPTH = 40
 _MOST_NESTED = 2
 _MOST_CONTEXTS = 16
 CROWDED = _MOST_CONTEXTS // 2
@@ -52,36 +53,6 @@ class Nature:
 
 _YIELDS = frozenset({ast.Yield, ast.YieldFrom})
 _FUNCTIONS = frozenset({ast.FunctionDef, ast.AsyncFunctionDef, ast.Lambda})
-
-
-@dataclass(frozen=True, slots=True)
-class Summary:
-    """What one run gave: the result, facts about the arguments that hold after it, what it assigned, changed and wrote into outside of
-    itself, whether the program runs in several processes then, whether it returns at all and whether it may raise. `seen` are the
-    keys of the arrays that it found around itself, `born` the ids of the containers that it made.
-    """
-
-    result: Value
-    facts: dict[Hashable, Told]
-    outer: dict[tuple[Frame, str], Value]
-    changes: dict[Hashable, Change]
-    written: dict[Hashable, tuple[Event, ...]]
-    processes: tuple[Spans, Trace | None]
-    returns: bool
-    raises: bool
-    entered: tuple[Trace | None, ...]
-    reads: tuple[tuple[Frame, str | FactOf, Value | Told], ...]
-    seen: frozenset[Hashable]
-    born: range
-    journal: Journal
-
-    def holds(self, frame: Frame) -> bool:
-        """Whether all that the run read from around the function is still so, seen from a caller."""
-        return all(_read_again(frame, target, name) == value for target, name, value in self.reads)
-
-
-def _read_again(frame: Frame, target: Frame, name: str | FactOf) -> Value | Told:
-    return frame.variable(target, name) if isinstance(name, str) else target.state.facts.get(name.key)
 
 
 @dataclass(eq=False)
@@ -164,35 +135,49 @@ class Functions:
         known = self._summaries.setdefault(context, [])
         summary = next((summary for summary in known if summary.holds(frame)), None)
         if summary is None:
-            if running > _MOST_NESTED or frame.depth >= _MOST_DEPTH or len(contexts) >= _MOST_CONTEXTS:
+            if running > _MOST_NESTED or len(contexts) >= _MOST_CONTEXTS or frame.depth >= DEEPEST:
                 frame.may_raise()
                 self.machine.journal.lasting = False
                 return UNKNOWN
-            journal, mark = Journal(), object()
-            contexts.add(mark)
-            journal.contexts.add((code.node, mark))
-            self._running[code.node] = running + 1
-            try:
-                with self.machine.noting(journal):
-                    summary = self._execute(code, closure, bound, node, frame)
-            finally:
-                self._running[code.node] = running
-            if running:
-                journal.lasting = False  # where a recursion is cut depends on where it began
-            known.append(summary)
-            self.machine.journal.add(journal)
+            call = Call(code, closure, bound, node, frame, known, running, is_lasting(closure, crossing.pattern))
+            summary = resumed(call, self._once, self._running)
+            self.machine.journal.add(summary.journal)
         else:
             self._note_again(summary, entered(bound))
         self.called.add(code.node)
         self.machine.journal.called.add(code.node)
-        return _apply(summary, crossing, entered(bound))
+        return applied(summary, crossing, entered(bound))
+
+    def _once(self, call: Call, depth: int) -> Summary:
+        """Run a call, and keep what it gave."""
+        node, journal = call.code.node, Journal()
+        self.contexts[node].add(call.mark)
+        journal.contexts.add((node, call.mark))
+        self._running[node] = call.running + 1
+        try:
+            with self.machine.noting(journal):
+                summary = self._execute(call.code, call.closure, call.bound, call.node, call.frame, depth)
+        except TooDeep as deep:  # until the call has run it counts as running
+            deep.calls.append(call)
+            if not call.lasting:
+                self.contexts[node].discard(call.mark)
+            raise
+        except BaseException:
+            self._running[node] = call.running
+            raise
+        self._running[node] = call.running
+        if call.running:
+            journal.lasting = False  # where a recursion is cut depends on where it began
+        call.known.append(summary)
+        return summary
 
     def _note_again(self, summary: Summary, now: tuple[Trace | None, ...]) -> None:
         def evidence(trace: Trace | None) -> Trace | None:
             return rebased(trace, summary.entered, now)
 
-        self.machine.journal.add(summary.journal, evidence)
-        if any(event.entry is not None for event in summary.journal.events.values()):
+        same = len(now) == len(summary.entered) and all(map(same_evidence, now, summary.entered))
+        self.machine.journal.add(summary.journal, None if same else evidence)
+        if summary.journal.entered:
             self.machine.journal.lasting = False  # how JAX came there is told as it first did
 
     def _nature(self, node: FunctionNode) -> Nature:
@@ -206,16 +191,22 @@ class Functions:
             )
         return known
 
-    def _execute(self, code: Code, closure: Frame, bound: dict[str, Value], node: Node, frame: Frame) -> Summary:
+    def _execute(
+        self, code: Code, closure: Frame, bound: dict[str, Value], node: Node, frame: Frame, depth: int
+    ) -> Summary:
         around, entry = frame.state, frame.entry
         if entry is not None and entry.place.node is not node:
             entry = entry.then(frame.place(node), f"calls {code.name}")
         inner = Frame(
             code.chunk, code, closure, self.machine.names(code.node).local, _inner_state(dict(bound), frame),
             handlers=frame.handlers, traced=frame.traced, entry=entry,
-            depth=frame.depth + 1, born=_number(self.machine), caller=frame.place(node),
+            depth=depth, born=_number(self.machine), caller=frame.place(node),
         )  # fmt: skip
-        result, end = run_body(code, inner, self.machine)
+        try:
+            result, end = run_body(code, inner, self.machine)
+        except TooDeep:
+            inner.given_up = True
+            raise
         generator = self._nature(code.node).is_generator
         returns = generator or end is not None
         end = inner.state if end is None else end
@@ -302,36 +293,6 @@ def _inner_state(bound: dict[str, Value], frame: Frame) -> State:
         processes_trace=around.processes_trace,
         version_guarded=around.version_guarded,
     )
-
-
-def _apply(summary: Summary, crossing: Crossing, now: tuple[Trace | None, ...]) -> Value:
-    """What a summary does to the caller, and its result there."""
-    frame, born = crossing.frame, summary.born
-    crossing.seen = summary.seen
-    place, step = frame.place(crossing.node), f"returned by {crossing.code.name}"
-
-    def known(trace: Trace | None) -> Trace | None:
-        return rebased(trace, summary.entered, now)
-
-    def evidence(trace: Trace | None) -> Trace | None:
-        trace = known(trace)
-        return trace and trace.then(place, step)
-
-    if summary.raises:
-        frame.may_raise()
-    if not summary.returns:
-        frame.state.alive = False
-        return UNKNOWN
-    for (target, name), value in summary.outer.items():
-        frame.assign(target, name, crossing.leave(value, born, known))
-    for key, change in summary.changes.items():
-        content = crossing.leave(change.content, born, known)
-        change_ids(crossing.outer_ids(frozenset({key}), born), content, frame, sure=change.sure)
-    frame.state.written.update(crossing.written(summary.written))
-    if frame.state.processes is not summary.processes[0]:
-        frame.state.processes, frame.state.processes_trace = summary.processes[0], known(summary.processes[1])
-    learn(crossing.told(summary.facts), frame)
-    return crossing.leave(summary.result, born, evidence)
 
 
 def _number(machine: Machine) -> int:

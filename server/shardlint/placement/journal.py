@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Hashable, Mapping, Sequence
+from collections.abc import Callable, Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from typing import TypeAlias
 
-from shardlint.placement.definition import Definition
+from shardlint.placement.definition import Definition, Look
 from shardlint.placement.domain import Array, Capsule, Devices, Fact, Function, Mesh, Sharding, Transformed, Value
 from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import leaves, map_leaves
 from shardlint.placement.machine import Event
-from shardlint.placement.trace import Trace
+from shardlint.placement.trace import Trace, same_evidence
 from shardlint.syntax.scopes import FunctionNode
 from shardlint.syntax.tree import Chunk, Place
 
@@ -28,6 +29,9 @@ class Entry:
     place: Place
 
 
+Evidence: TypeAlias = Callable[[Trace | None], Trace | None] | None
+"""What becomes of evidence; None where it stays as it is."""
+
 Entries = dict[FunctionNode, list[Entry]]
 
 
@@ -40,88 +44,154 @@ def add_entries(entries: Entries, more: Mapping[FunctionNode, Sequence[Entry]]) 
                 known.append(entry)
 
 
-@dataclass(frozen=True, slots=True)
-class Look:
-    """A class as it was when it was looked at."""
-
-    bases: tuple[Value, ...]
-    attributes: Mapping[str, Value]
-
-
-@dataclass(eq=False)
-class Journal:
-    """What was noted from the beginning of a run.
-
-    The run `asked` questions, `called` functions, found others that JAX calls with tracers, `defined` functions and `kept` what
-    objects of classes hold. It ran code of `chunks`, read variables of modules, looked at classes and at what their objects `held`,
-    and `loaded` modules.
-    Each is noted once, however often it happened: calls of calls would multiply it. The run is not `lasting` if it did something that
-    is not written down here.
-    """
+@dataclass(eq=False, slots=True)
+class Notes:
+    """What was noted in one stretch of a run, each thing once and in the order in which it came."""
 
     events: dict[Hashable, Event] = field(default_factory=dict[Hashable, Event])
-    asked: set[str] = field(default_factory=set[str])
-    called: set[FunctionNode] = field(default_factory=set[FunctionNode])
     traced: Entries = field(default_factory=dict["FunctionNode", "list[Entry]"])
-    contexts: set[tuple[FunctionNode, Hashable]] = field(default_factory=set[tuple[FunctionNode, Hashable]])
     defined: dict[Function, None] = field(default_factory=dict["Function", None])
     kept: dict[tuple[Definition, Items], None] = field(default_factory=dict["tuple[Definition, Items]", None])
-    chunks: set[Chunk] = field(default_factory=set[Chunk])
     reads: dict[tuple[Frame, str], Value | None] = field(default_factory=dict[tuple[Frame, str], "Value | None"])
     classes: dict[Definition, Look] = field(default_factory=dict[Definition, Look])
     held: dict[Definition, Items] = field(default_factory=dict[Definition, Items])
-    loaded: set[str] = field(default_factory=set[str])
-    lasting: bool = True
 
-    def add(self, other: Journal, evidence: Callable[[Trace | None], Trace | None] | None = None) -> None:
-        """Take over what another run noted; `evidence` makes its evidence that of who calls now."""
+    def add(self, other: Notes, evidence: Evidence) -> None:
+        """Take over what is new in other notes; `evidence` makes their evidence that of who calls now."""
         for key, event in other.events.items():
-            self.events.setdefault(key, event if evidence is None else _with_evidence(event, evidence))
-        self.asked |= other.asked
-        self.called |= other.called
+            if key not in self.events:
+                self.events[key] = _with_evidence(event, evidence) if evidence else event
         add_entries(self.traced, other.traced)
-        self.contexts |= other.contexts
         self.defined.update(other.defined)
         for definition, items in other.kept:
-            self.kept.setdefault((definition, items if evidence is None else _evident(items, evidence)))
-        self.chunks |= other.chunks
-        self.loaded |= other.loaded
+            self.kept.setdefault((definition, _evident(items, evidence) if evidence else items))
         for place, value in other.reads.items():
             self.reads.setdefault(place, value)
         for definition, look in other.classes.items():
             self.classes.setdefault(definition, look)
         for definition, items in other.held.items():
             self.held.setdefault(definition, items)
+
+
+@dataclass(eq=False, slots=True)
+class Journal:
+    """What was noted from the beginning of a run.
+
+    The run `asked` questions, `called` functions, found others that JAX calls with tracers, `defined` functions and `kept` what
+    objects of classes hold. It ran code of `chunks`, read variables of modules, looked at classes and at what their objects `held`,
+    and `loaded` modules. The run is not `lasting` if it did something that is not written down here, and is `entered` if JAX came
+    with tracers to a hand-off in it.
+
+    What the runs noted that it led to stands in their journals, of which this one knows; `whole` puts all together. So each thing is
+    written down once, however often it happened and however deep: calls of calls would multiply it.
+    """
+
+    asked: set[str] = field(default_factory=set[str])
+    called: set[FunctionNode] = field(default_factory=set[FunctionNode])
+    contexts: set[tuple[FunctionNode, Hashable]] = field(default_factory=set[tuple[FunctionNode, Hashable]])
+    chunks: set[Chunk] = field(default_factory=set[Chunk])
+    loaded: set[str] = field(default_factory=set[str])
+    lasting: bool = True
+    entered: bool = False
+    _parts: list[Notes | _Part] = field(default_factory=list["Notes | _Part"])
+    _known: set[Journal] = field(default_factory=set["Journal"])
+
+    @property
+    def notes(self) -> Notes:
+        """Where to note what happens now."""
+        last = self._parts[-1] if self._parts else None
+        if not isinstance(last, Notes):
+            last = Notes()
+            self._parts.append(last)
+        return last
+
+    def add(self, other: Journal, evidence: Evidence = None) -> None:
+        """Take over what another run noted; `evidence` makes its evidence that of who calls now."""
+        if other not in self._known:
+            self._known.add(other)
+            self._parts.append(_Part(other, evidence))
         self.lasting = self.lasting and other.lasting
+        self.entered = self.entered or other.entered
+
+    def whole(self) -> Journal:
+        """All that was noted in the run and in those that it led to, in order, with no reference to their journals."""
+        if len(self._parts) == 1 and isinstance(self._parts[0], Notes):
+            return self
+        made = Journal(lasting=self.lasting, entered=self.entered)
+        made._begin(self)
+        notes = made.notes
+        seen: set[Journal] = {self}
+        stack: list[tuple[Iterator[Notes | _Part], tuple[Evidence, ...]]] = [(iter(self._parts), ())]
+        while stack:
+            parts, steps = stack[-1]
+            part = next(parts, None)
+            if part is None:
+                stack.pop()
+            elif isinstance(part, Notes):
+                notes.add(part, _after(steps))
+            elif part.journal not in seen:
+                seen.add(part.journal)
+                made._begin(part.journal)
+                more = () if part.evidence is None else (part.evidence,)
+                stack.append((iter(part.journal._parts), (*more, *steps)))
+        return made
+
+    def _begin(self, other: Journal) -> None:
+        self.asked |= other.asked
+        self.called |= other.called
+        self.contexts |= other.contexts
+        self.chunks |= other.chunks
+        self.loaded |= other.loaded
 
     def read(self, frame: Frame, name: str, value: Value | None) -> None:
         """Note what a variable of a module held."""
         if frame.enclosing is None:
-            self.reads.setdefault((frame, name), value)
+            self.notes.reads.setdefault((frame, name), value)
 
     def look(self, definition: Definition) -> None:
         """Note what a class is."""
-        if definition not in self.classes:
+        classes = self.notes.classes
+        if definition not in classes:
             for one in definition.order():
-                self.classes.setdefault(one, Look(one.bases, dict(one.attributes)))
+                classes.setdefault(one, one.look)
 
     def look_inside(self, definition: Definition) -> None:
         """Note what the objects of a class were seen to hold."""
         for one in definition.order():
-            self.held.setdefault(one, tuple(one.held.items()))
+            self.notes.held.setdefault(one, tuple(one.held.items()))
 
     def holds(self, chunks: frozenset[Chunk], modules: frozenset[str]) -> bool:
         """Whether a run that begins now would look at the very same; `chunks` is the code that still stands, `modules` are those that
-        need not be run again.
+        need not be run again. Asked of a `whole` journal.
         """
+        notes = self.notes
         return (
             self.lasting
             and self.loaded <= modules
             and all(chunk in chunks for chunk in self.chunks)
-            and all(identical(frame.state.variables.get(name), value) for (frame, name), value in self.reads.items())
-            and all(_same_class(one, look) for one, look in self.classes.items())
-            and all(_same_items(tuple(one.held.items()), items) for one, items in self.held.items())
+            and all(identical(frame.state.variables.get(name), value) for (frame, name), value in notes.reads.items())
+            and all(_same_class(one, look) for one, look in notes.classes.items())
+            and all(_same_items(tuple(one.held.items()), items) for one, items in notes.held.items())
         )
+
+
+@dataclass(frozen=True, slots=True)
+class _Part:
+    """What another run noted, with its evidence changed."""
+
+    journal: Journal
+    evidence: Evidence
+
+
+def _after(steps: tuple[Evidence, ...]) -> Evidence:
+    """What becomes of evidence in several steps, first to last."""
+
+    def evidence(trace: Trace | None) -> Trace | None:
+        for step in steps:
+            trace = step(trace) if step else trace
+        return trace
+
+    return evidence if steps else None
 
 
 def _with_evidence(event: Event, evidence: Callable[[Trace | None], Trace | None]) -> Event:
@@ -159,14 +229,4 @@ def identical(one: Value | None, other: Value | None) -> bool:
         return False
     mine = [leaf.trace for leaf in leaves(one) if isinstance(leaf, _WITH_EVIDENCE)]
     theirs = [leaf.trace for leaf in leaves(other) if isinstance(leaf, _WITH_EVIDENCE)]
-    return len(mine) == len(theirs) and all(map(_same_trace, mine, theirs))
-
-
-def _same_trace(one: Trace | None, other: Trace | None) -> bool:
-    while one is not other:
-        if one is None or other is None:
-            return False
-        if one.place.node is not other.place.node or one.text != other.text:
-            return False
-        one, other = one.before, other.before
-    return True
+    return len(mine) == len(theirs) and all(map(same_evidence, mine, theirs))

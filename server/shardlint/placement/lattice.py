@@ -9,6 +9,8 @@ from operator import is_
 from typing import TypeGuard
 
 from shardlint.placement.domain import (
+    ARRAYS,
+    CHOICES,
     UNKNOWN,
     Array,
     Capsule,
@@ -23,16 +25,19 @@ from shardlint.placement.domain import (
     Sequence,
     Unknown,
     Value,
+    inside,
+    marks,
     weight,
 )
 
+_CONTAINERS = frozenset({Sequence, Mapping, Elements, Instance})
 _MOST_ALTERNATIVES = 6
 _HEAVIEST = 128
 
 
 def is_container(value: Value) -> TypeGuard[Container]:
     """Whether a value is a list, tuple, set or dict, or an object with attributes."""
-    return isinstance(value, Sequence | Mapping | Elements | Instance)
+    return type(value) in _CONTAINERS
 
 
 def alternatives(value: Value) -> tuple[Value, ...]:
@@ -168,31 +173,32 @@ def map_leaves(value: Value, apply: Callable[[Value], Value]) -> Value:
     return apply(value)
 
 
-def choose_leaves(value: Value, choose: Callable[[Value], Value | None], *, among: bool = False) -> Value:
-    """`value` with `choose` on its leaves; one to which it answers None is taken out where there are alternatives to it.
-    With `among`, only leaves that have alternatives are asked about.
+def choose_arrays(value: Value, choose: Callable[[Array], Value | None], *, among: bool = False) -> Value:
+    """`value` with `choose` on the arrays in it; one to which it answers None is taken out where there are alternatives to it.
+    With `among`, only arrays that have alternatives are asked about.
     """
+    if not inside(value) & (CHOICES if among else ARRAYS):
+        return value
+    if isinstance(value, Array):
+        return choose(value) or value
     if isinstance(value, OneOf):
-        answers = [_answer(alternative, choose) for alternative in value.values]
+        answers = [
+            choose(one) if isinstance(one, Array) else choose_arrays(one, choose) if inside(one) & ARRAYS else one
+            for one in value.values
+        ]
         kept = [answer for answer in answers if answer is not None]
         return one_of(kept) if kept and not _all_same(kept, value.values) else value
     if is_container(value):
         items = held(value)
-        made = [choose_leaves(item, choose, among=among) for item in items]
+        made = [choose_arrays(item, choose, among=among) for item in items]
         return value if _all_same(made, items) else _refilled(value, made)
-    return value if among else choose(value) or value
+    return value
 
 
 def _refilled(container: Container, items: Iterable[Value]) -> Container:
     """The container with other items, in the order of `held`."""
     rest = iter(items)
     return map_items(container, lambda _: next(rest))
-
-
-def _answer(value: Value, choose: Callable[[Value], Value | None]) -> Value | None:
-    if is_container(value):
-        return choose_leaves(value, choose)
-    return choose(value)
 
 
 def copied(value: Value, ids: Ids) -> Value:
@@ -257,20 +263,27 @@ def rewritten(value: Value, ids: Ids, content: Value, *, sure: bool) -> Value:
     """`value` after the container of `ids` has got a new `content`; where that is not `sure`, or it may be another container, it
     may have the old one. The very same object if nothing in it is that container.
     """
-    if isinstance(value, OneOf):
-        answers = [rewritten(alternative, ids, content, sure=sure) for alternative in value.values]
-        return value if all(a is b for a, b in zip(answers, value.values, strict=True)) else one_of(answers)
-    if isinstance(value, Function):
-        defaults = tuple([(name, rewritten(one, ids, content, sure=sure)) for name, one in value.defaults])
-        return value if defaults == value.defaults else replace(value, defaults=defaults)
-    if not is_container(value):
-        return value
-    if not value.ids.isdisjoint(ids):
-        new = copied(updated(value, content), value.ids)
-        return new if sure and value.ids == ids else join(value, new)
-    if all(rewritten(item, ids, content, sure=sure) is item for item in held(value)):
-        return value
-    return map_items(value, lambda item: rewritten(item, ids, content, sure=sure))
+    bits = marks(ids)
+
+    def of(value: Value) -> Value:
+        if not inside(value) & bits:
+            return value
+        if isinstance(value, OneOf):
+            answers = [of(alternative) for alternative in value.values]
+            return value if _all_same(answers, value.values) else one_of(answers)
+        if isinstance(value, Function):
+            defaults = tuple([(name, of(one)) for name, one in value.defaults])
+            return value if defaults == value.defaults else replace(value, defaults=defaults)
+        if not is_container(value):
+            return value
+        if not value.ids.isdisjoint(ids):
+            new = copied(updated(value, content), value.ids)
+            return new if sure and value.ids == ids else join(value, new)
+        items = held(value)
+        made = [of(item) for item in items]
+        return value if _all_same(made, items) else _refilled(value, made)
+
+    return of(value)
 
 
 def _one_object(one: Value, other: Container) -> bool:

@@ -52,7 +52,7 @@ class Loading:
     def depends_on_main(self) -> bool:
         """Whether a module that is imported has looked into the one that is checked when it was run."""
         main = self.main_frame
-        return any(frame is main for journal in self._journals.values() for frame, _ in journal.reads)
+        return any(frame is main for journal in self._journals.values() for frame, _ in journal.notes.reads)
 
     @property
     def modules_kept(self) -> tuple[Module, ...]:
@@ -149,10 +149,11 @@ class Loading:
             with self.machine.noting(journal):
                 self._run(module)
             self.running.pop()
+            self._journals[name] = journal.whole()
         noted = self._journals.get(name)
         if noted is not None and name not in self._told:
             self._told.add(name)
-            for definition, items in noted.kept:
+            for definition, items in noted.whole().notes.kept:
                 self.machine.keep(definition, items)
         known = self.machine.journal
         if noted is not None and name not in known.loaded:

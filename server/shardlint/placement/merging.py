@@ -13,8 +13,8 @@ from operator import is_not
 from typing import TYPE_CHECKING, TypeVar
 
 from shardlint.placement.counts import ABSENT, UNTOLD, Count, Spans, Subject, Told, narrowed
-from shardlint.placement.domain import Array, Constant, OneOf, Test, Value, weight
-from shardlint.placement.lattice import alternatives, choose_leaves, each, join
+from shardlint.placement.domain import ARRAYS, Array, Constant, Test, Value, inside
+from shardlint.placement.lattice import alternatives, choose_arrays, each, join
 from shardlint.placement.state import EVERY_ARRAY, Change, State
 
 if TYPE_CHECKING:
@@ -146,15 +146,13 @@ def _lost(state: State, kept: dict[Hashable, Told]) -> dict[Hashable, Told]:
 
 def _baked(value: Value, lost: dict[Hashable, Told]) -> Value:
     """A value with the facts that will be lost made part of its arrays."""
-    if not lost or not (isinstance(value, Array | OneOf) or weight(value) > 1):
+    if not lost or not inside(value) & ARRAYS:
         return value
 
-    def bake(leaf: Value) -> Value | None:
-        if not isinstance(leaf, Array):
-            return leaf
+    def bake(leaf: Array) -> Value | None:
         return informed(leaf, lost.get(leaf.key, False), lost.get(EVERY_ARRAY, False))
 
-    return choose_leaves(value, bake)
+    return choose_arrays(value, bake)
 
 
 def informed(array: Array, fact: Told | bool, machine: Told | bool) -> Array | None:

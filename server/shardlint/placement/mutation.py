@@ -6,6 +6,7 @@ from collections.abc import Hashable, Iterator
 
 from shardlint.placement.definition import Definition
 from shardlint.placement.domain import (
+    CLOSURES,
     Elements,
     Function,
     Ids,
@@ -15,6 +16,8 @@ from shardlint.placement.domain import (
     Partial,
     Sequence,
     Value,
+    inside,
+    marks,
     weight,
 )
 from shardlint.placement.frame import Frame
@@ -48,7 +51,10 @@ def change_ids(ids: Ids, content: Value, frame: Frame, *, sure: bool) -> None:
 
 def _rewrite(owner: Frame, frame: Frame, ids: Ids, content: Value, *, sure: bool) -> None:
     """The variables of a frame, as seen from `frame`, with the new content in them."""
+    bits = marks(ids)
     for name, held in owner.state.variables.items():
+        if owner is frame and not inside(held) & bits:
+            continue
         if type(held) in _MAY_HOLD or (isinstance(held, Function) and held.defaults):
             value = frame.variable(owner, name) or held
             new = rewritten(value, ids, content, sure=sure)
@@ -60,7 +66,7 @@ def _closures(frame: Frame) -> list[Frame]:
     """The frames of functions that have returned, and whose variables functions still see that a frame knows."""
     found: dict[Frame, None] = {}
     for value in frame.state.variables.values():
-        for leaf in _functions_in(value):
+        for leaf in _functions_in(value) if inside(value) & CLOSURES else ():
             around = leaf.closure
             while isinstance(around, Frame) and around.enclosing is not None and around not in found:
                 found[around] = None
@@ -73,7 +79,7 @@ def _functions_in(value: Value) -> Iterator[Function]:
         yield value
     elif isinstance(value, Partial):
         yield from _functions_in(value.function)
-    elif type(value) in _MAY_HOLD and weight(value) <= _HEAVIEST:
+    elif type(value) in _MAY_HOLD and inside(value) & CLOSURES and weight(value) <= _HEAVIEST:
         for leaf in leaves(value):
             if isinstance(leaf, Function | Partial):
                 yield from _functions_in(leaf)

@@ -119,6 +119,7 @@ def _look(chunk: Chunk, package: str) -> Look:
     parts = [module]
     imports: dict[str, str] = {}
     stars: list[str] = []
+    shared: dict[ast.AST | None, frozenset[str]] = {}
     stack: list[tuple[ast.AST, Part]] = [(one, module) for one in chunk.body]
     while stack:
         node, within = stack.pop()
@@ -129,7 +130,7 @@ def _look(chunk: Chunk, package: str) -> Look:
             case ast.Lambda():
                 within = _added(Part(node, within), parts)
             case ast.Assign() | ast.AnnAssign() | ast.AugAssign() | ast.NamedExpr():
-                within = _added(Part(node, within, (), set(), set(_filled(node, within))), parts)
+                within = _added(Part(node, within, (), set(), set(_filled(node, within, shared))), parts)
             case ast.ImportFrom(names=[ast.alias(name="*")]):
                 stars.append(absolute(node, package))
                 continue
@@ -162,11 +163,18 @@ def _added(part: Part, parts: list[Part]) -> Part:
     return part
 
 
-def _filled(node: ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr, within: Part) -> Iterator[str]:
-    """The attributes that an assignment fills, and the variables that others than its function may see."""
+def _filled(
+    node: ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr,
+    within: Part,
+    shared: dict[ast.AST | None, frozenset[str]],
+) -> Iterator[str]:
+    """The attributes that an assignment fills, and the variables that others than its function may see: those that are `shared`."""
     inside: Part | None = within
     while inside is not None and not isinstance(inside.node, ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda):
         inside = inside.parent
+    function = None if inside is None else inside.node
+    if function not in shared:
+        shared[function] = _declared(function)
     stack: list[ast.expr] = list(node.targets) if isinstance(node, ast.Assign) else [node.target]
     while stack:
         target = stack.pop()
@@ -177,15 +185,16 @@ def _filled(node: ast.Assign | ast.AnnAssign | ast.AugAssign | ast.NamedExpr, wi
                 stack.append(inner)
             case ast.Attribute(attr=name):
                 yield name
-            case ast.Name(id=name) if inside is None or _is_global(name, inside.node):
+            case ast.Name(id=name) if function is None or name in shared[function]:
                 yield name
             case _:
                 pass
 
 
-def _is_global(name: str, function: ast.AST | None) -> bool:
+def _declared(function: ast.AST | None) -> frozenset[str]:
+    """The variables of others that a function says it binds."""
     body = function.body if isinstance(function, ast.FunctionDef | ast.AsyncFunctionDef) else []
-    return any(isinstance(one, ast.Global | ast.Nonlocal) and name in one.names for one in body)
+    return frozenset(name for one in body if isinstance(one, ast.Global | ast.Nonlocal) for name in one.names)
 
 
 def _chain(node: ast.Attribute) -> tuple[list[str], ast.expr | None]:

@@ -86,7 +86,7 @@ class Outside:
             code = function.code
             if not isinstance(code, Code) or code.node in self._runs or code.node in self.functions.called:
                 continue
-            if code.node not in self.matters or code.chunk not in self.main.chunks:
+            if code.node not in self.matters or code.chunk not in self.main.chunks or _is_void(function):
                 continue
             if (unread and code.name in self.main.survey.read) or self._only_called(function, code):
                 continue
@@ -117,6 +117,8 @@ class Outside:
         conditions = (code, entries, around.mesh, around.default, around.processes, fewest(closure), dict(facts))
         place = code.node, closure, number
         unit = self.before.get(place)
+        if unit is not None and unit.conditions == conditions:
+            unit = Unit(conditions, unit.journal.whole())  # what it led to is an earlier check's
         if unit is not None and unit.conditions == conditions and unit.journal.holds(self.chunks, self.modules):
             self._note_again(unit.journal)
         else:
@@ -127,14 +129,14 @@ class Outside:
         self.machine.journal.add(unit.journal)
 
     def _note_again(self, journal: Journal) -> None:
-        for function in journal.defined:
+        for function in journal.notes.defined:
             if function not in self.defined:
                 self.defined.append(function)
         self.functions.called |= journal.called
-        add_entries(self.traced, journal.traced)
+        add_entries(self.traced, journal.notes.traced)
         for node, mark in journal.contexts:
             self.functions.contexts.setdefault(node, set()).add(mark)
-        for definition, items in journal.kept:
+        for definition, items in journal.notes.kept:
             self.machine.keep(definition, items)
 
     def _execute(self, function: Function, code: Code, closure: Frame) -> None:
@@ -186,6 +188,16 @@ class Outside:
         for one in alternatives(frame.own_object()):
             if isinstance(one, Instance):
                 self.machine.keep(owner, one.items)
+
+
+def _is_void(function: Function) -> bool:
+    """Whether a function was defined by a run that was given up: another run has defined it again."""
+    around = function.closure
+    while isinstance(around, Frame):
+        if around.given_up:
+            return True
+        around = around.enclosing
+    return False
 
 
 def _tracer(value: Value, plain: bool, key: Hashable, traced: Tracing) -> Value:

@@ -130,7 +130,7 @@ class Program:
     @property
     def loaded(self) -> tuple[Module, ...]:
         """The modules that were looked into."""
-        return (self.main, *self._loading.named(sorted(self.journal.loaded)))
+        return (self.main, *self._loading.named(sorted(self.journal.whole().loaded)))
 
     @property
     def is_crowded(self) -> bool:
@@ -156,7 +156,7 @@ class Program:
         self._upset = True
 
     def keep(self, definition: Definition, items: Items) -> None:
-        self.journal.kept.setdefault((definition, items))
+        self.journal.notes.kept.setdefault((definition, items))
         for one in definition.order():
             if one.keep(items):
                 self.news[one] = self.news.get(one, 0) + 1
@@ -193,11 +193,11 @@ class Program:
 
     def define(self, function: Function) -> None:
         self._defined.append(function)
-        self.journal.defined.setdefault(function)
+        self.journal.notes.defined.setdefault(function)
 
     def traces(self, function: Value, how: Transformed, node: Node, frame: Frame) -> None:
         if isinstance(function, Function) and isinstance(function.code, Code):
-            for entries in (self._traced, self.journal.traced):
+            for entries in (self._traced, self.journal.notes.traced):
                 add_entries(entries, {function.code.node: [Entry(how, frame.place(node))]})
 
     def record(self, event: Event) -> None:
@@ -212,7 +212,8 @@ class Program:
             event.version_guarded,
             event.mixed,
         )
-        self.journal.events.setdefault(key, event)
+        self.journal.notes.events.setdefault(key, event)
+        self.journal.entered = self.journal.entered or event.entry is not None
 
     def ask(self, name: str) -> None:
         self.journal.asked.update(beginnings(name))

@@ -61,3 +61,14 @@ class Trace:
 def traced(before: Trace | None, place: Place, text: str, *, call: bool = False) -> Trace:
     """One step after `before`, which may be empty."""
     return Trace(place, text, call=call) if before is None else before.then(place, text, call=call)
+
+
+def same_evidence(one: Trace | None, other: Trace | None) -> bool:
+    """Whether two chains tell the same steps at the same places."""
+    while one is not other:
+        if one is None or other is None:
+            return False
+        if one.place.node is not other.place.node or one.text != other.text:
+            return False
+        one, other = one.before, other.before
+    return True
