@@ -118,8 +118,7 @@ def _of_other_library(owner: Host | Foreign, name: str, node: Node, frame: Frame
 
 def _of_fact(fact: Fact, name: str) -> Value:
     if fact.what == "sharding" and name in _OF_SHARDING:
-        count = fact.count and fact.count.unshared
-        return replace(fact, what=_OF_SHARDING[name], count=count)
+        return replace(fact, what=_OF_SHARDING[name])
     if fact.what == "sharding" and name == "is_fully_addressable":
         return addressable(Array(fact.count, fact.key), fact.count)
     if fact.what == "sharding" and name == "is_fully_replicated":

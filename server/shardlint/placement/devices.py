@@ -54,8 +54,8 @@ def destination(value: Value, site: Site) -> Destination | None:
             return Destination(count, None, trace)  # a person has told the number of devices, not whether it is a mesh
         case Spec():
             return _of_spec(value, site)
-        case Fact(what="sharding" | "device" | "mesh", count=Count() as count, trace=trace):
-            return Destination(count, None, trace)
+        case Fact(what="sharding" | "device" | "mesh" as what, count=Count() as count, trace=trace):
+            return Destination(count.unshared if what == "mesh" else count, None, trace)
         case Fact(what="device of shard" | "device of local shard"):
             return Destination(ONE)
         case Sequence() | Elements():
