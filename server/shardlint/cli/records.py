@@ -87,17 +87,19 @@ def check(ctx: click.Context, paths: tuple[Path, ...]) -> None:
     PATHS are files and folders as the setting `records` takes them; those that it names for this folder, if none is given. Exit code 0: all can be used, 2: some cannot.
     """
     from shardlint.config import TABLE, load
+    from shardlint.records.covering import with_coverage
     from shardlint.records.own import load_own
 
     settings, problems = (None, ()) if paths else load(Path())
     if settings and not settings.records and not problems:
         message = f"there are no records to check: give PATHS, or set `records` in {TABLE} of pyproject.toml."
         raise click.UsageError(message)
-    own, unusable = load_own(settings.records if settings else paths, taken=shipped_catalogue().rules.keys())
+    shipped = shipped_catalogue().rules
+    own, unusable = load_own(settings.records if settings else paths, taken=shipped.keys())
     for problem in (*problems, *unusable):
         tell(problem.message)
-    for one in own:
-        click.echo(f"{one.name}: {one.summary}")
+    for one in with_coverage(own, shipped):
+        click.echo(f"{one.name}: {one.summary}" + (f" (found by {one.covered_by})" if one.covered_by else ""))
     ctx.exit(FAILED if problems or unusable else CLEAN)
 
 
