@@ -213,10 +213,12 @@ def _is_folder(path: Path) -> bool:
 def _with_own_records(shipped: Catalogue, settings: Settings) -> tuple[Catalogue, tuple[Problem, ...]]:
     if not settings.records:
         return shipped, ()
+    from shardlint.records.covering import with_coverage
     from shardlint.records.own import load_own
 
     own, problems = load_own(settings.records, taken=shipped.rules.keys())
-    return replace(shipped, rules={**shipped.rules, **{rule.name: rule for rule in own}}), problems
+    added = {rule.name: rule for rule in with_coverage(own, shipped.rules)}
+    return replace(shipped, rules={**shipped.rules, **added}), problems
 
 
 def _broken(text: Text) -> tuple[Span, ...]:

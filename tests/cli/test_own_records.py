@@ -106,3 +106,74 @@ def test_verify_outside_of_a_checkout(tmp_path: Path) -> None:
         "shardlint: the examples lie in the folder records/ of a checkout of shardlint, and this is an installed copy: "
         "name that folder with --rules-dir.\n"
     )
+
+
+SHARDED = """\
+import jax
+import numpy as np
+from jax.sharding import NamedSharding, PartitionSpec as P
+
+mesh = jax.make_mesh((8,), ("d",))
+x = jax.device_put(np.arange(8.0), NamedSharding(mesh, P("d")))
+np.from_dlpack(x)
+"""
+TOLD = {
+    "slug": "told-by-others",
+    "id": "00000000000000ff",
+    "errorMessage": "__dlpack__() is only supported for arrays unsharded.",
+    "messagePattern": None,
+    "errorClass": "ValueError",
+    "lineNumber": 1,
+    "tags": ["sharding"],
+    "exampleFix": "# before\nimport numpy as np\ny = np.from_dlpack(x)\n# after\nimport numpy as np\ny = np.from_dlpack(np.array(x))\n",
+}
+
+
+def others(project: Path, **changes: object) -> None:
+    ours = load().rules["sharded-dlpack-export"].record
+    (project / "own.json").write_text(json.dumps({**ours, **TOLD, **changes}))
+    (project / "pyproject.toml").write_text("[tool.shardlint]\nrecords = ['own.json']\njax-version = '0.10.2'\n")
+    (project / "a.py").write_text(SHARDED)
+
+
+def codes(result: Result) -> list[str]:
+    assert result.exception is None or isinstance(result.exception, SystemExit)
+    return [entry["code"] for entry in json.loads(result.stdout)]
+
+
+CHECK = ("check", "--no-jedi", "--output-format", "json")
+
+
+@pytest.mark.parametrize(
+    "same",
+    [
+        {
+            "errorMessage": "the array is at fault",
+            "messagePattern": "to_dlpack can only pack a dlpack tensor from an array",
+        },
+        {"errorMessage": "__dlpack__ only supported for unsharded arrays."},
+        {"id": load().rules["sharded-dlpack-export"].record["id"]},
+    ],
+)
+def test_a_shipped_rule_speaks_for_a_record_of_its_error(real_cli: Cli, project: Path, same: dict[str, object]) -> None:
+    """Whose message or id is that of a rule is not told twice; its page says which rule it is, and what differs."""
+    others(project, **same)
+    assert codes(real_cli(*CHECK)) == ["sharded-dlpack-export"]
+    page = real_cli("explain", "told-by-others").stdout
+    assert "## Found by another rule\n\n`sharded-dlpack-export` finds this error and speaks for this record." in page
+    assert "- Here it raises `ValueError`, there `BufferError`.\n" in page
+    assert "- Here it comes from `jax/_src/array.py`, line 1, there from `jax/_src/array.py`, line " in page
+    assert real_cli("records", "check").stdout.endswith(" (found by sharded-dlpack-export)\n")
+
+
+def test_a_record_of_another_error_speaks_for_itself(real_cli: Cli, project: Path) -> None:
+    """A message of other words is another error; so is the same one at a call that the rule does not look at."""
+    others(project, errorMessage="The array is at fault.")
+    assert sorted(codes(real_cli(*CHECK))) == ["sharded-dlpack-export", "told-by-others"]
+    assert "Found by another rule" not in real_cli("explain", "told-by-others").stdout
+    elsewhere = (
+        "# before\nimport theirs\ny = theirs.take(x)\n# after\nimport theirs\ny = theirs.take(theirs.gather(x))\n"
+    )
+    others(project, id=load().rules["sharded-dlpack-export"].record["id"], exampleFix=elsewhere)
+    (project / "a.py").write_text(f"import theirs\n{SHARDED}theirs.take(x)\n")
+    assert sorted(codes(real_cli(*CHECK))) == ["sharded-dlpack-export", "told-by-others"]

@@ -80,7 +80,8 @@ class Rule:
     `record` holds the record's fields under the dataset's own names (`errorClass`, `githubUrl`, ...). `check` names a
     function of `rules.checks`; only shipped rules may have one. An `opt_in` rule runs only where it is selected by name or
     family. `outcome` tells by kind of observation, as a clause, what happens where nothing is raised; general words stand for
-    the others.
+    the others. A user's record of an error that a shipped rule finds is `covered_by` that one; `differences` are sentences about
+    what the two tell in other ways.
     """
 
     name: str
@@ -103,6 +104,8 @@ class Rule:
     check: str | None = None
     opt_in: bool = False
     outcome: Mapping[str, str] = field(default_factory=dict[str, str])
+    covered_by: str | None = None
+    differences: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,6 +224,7 @@ def _rule(data: Mapping[str, Any]) -> Rule:
         "match": Match(tuple(match["protocols"]), match["direction"], tuple(match["names"]), tuple(match["consumers"])),
         "handled_by": tuple(data["handled_by"]),
         "tags": tuple(data["tags"]),
+        "differences": tuple(data["differences"]),
         "fixes": tuple(_fix(fix) for fix in data["fixes"]),
         "observed": tuple(_observation(observation) for observation in data["observed"]),
     }

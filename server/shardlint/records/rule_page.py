@@ -74,6 +74,7 @@ def _page(
         f"{_validity(rule)}{verdict}",
         f"{_standing(rule)} Family: [{place.family}]({place.address})." if place else "",
         parts.introduction or documentation,
+        _section("Found by another rule", [_covering(rule)]),
         _section("What happens", [_what_happens(rule, target), _by_version(rule, versions)]),
         _section(
             "What to do", ["\n".join(f"- {MARKDOWN.prose(str(one))}" for one in rule.record.get("solutions") or ())]
@@ -202,6 +203,15 @@ def _repair(rule: Rule, fix: FixSpec) -> str:
     )
     title = MARKDOWN.strong(fix.title.format_map(_GENERAL))
     return f"{title} ({SAFETY[fix.safety]}). {proof}\n\n```python\n{fix.example.strip()}\n```"
+
+
+def _covering(rule: Rule) -> str:
+    """Which shipped rule finds the error that a user's record tells of, and what the record tells in another way."""
+    if rule.covered_by is None:
+        return ""
+    told = "\n".join(f"- {sentence}" for sentence in rule.differences)
+    head = f"{MARKDOWN.code(rule.covered_by)} finds this error and speaks for this record."
+    return f"{head} What the record tells in another way:\n\n{told}" if told else f"{head} It tells the same."
 
 
 def _by_hand(rule: Rule) -> str:

@@ -48,11 +48,26 @@ class Pattern:
 
 
 def patterns(catalogue: Catalogue, table: Table) -> dict[str, Pattern]:
-    """The patterns of all records without a rule, by rule name; one whose example has no such call has none."""
+    """The patterns of all records without a rule, by rule name; one whose example has no such call has none, and neither has one
+    whose error a rule finds at that call.
+    """
     found = {
         name: _pattern(rule, table) for name, rule in catalogue.rules.items() if not (_has_match(rule) or rule.check)
     }
-    return {name: pattern for name, pattern in found.items() if pattern is not None}
+    return {
+        name: pattern
+        for name, pattern in found.items()
+        if pattern is not None
+        and not _is_found(pattern, catalogue.rules.get(catalogue.rules[name].covered_by or ""), table)
+    }
+
+
+def _is_found(pattern: Pattern, covering: Rule | None, table: Table) -> bool:
+    """Whether a rule looks at the hand-off that a pattern is about."""
+    if covering is None:
+        return False
+    row = table.consumers.get(pattern.consumer)
+    return pattern.consumer in covering.match.names or (row is not None and row.protocol in covering.match.protocols)
 
 
 def with_consumers(table: Table, wanted: Iterable[Pattern]) -> Table:
