@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from shardlint.model import Target
 from shardlint.placement.claiming import Assumed, WrongClaim
-from shardlint.placement.handoffs import TELLING_NAMES
 from shardlint.placement.machine import Event
+from shardlint.placement.meeting import TELLING_NAMES
 from shardlint.placement.modules import Module, Modules, Own
 from shardlint.placement.probe import Probe
 from shardlint.placement.program import Program

@@ -112,11 +112,14 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A value of another array library, named by its import name; `device` where it is told."""
+    """A value of another array library, named by its import name; `device` where it is told. It is `sure` if it is surely an array
+    and not another of the library's objects, or a number that one of its functions gave.
+    """
 
     library: str
     device: DeviceId | None = None
     nature: Nature = PLAIN
+    sure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -389,3 +392,7 @@ def weight(value: Value) -> int:
             return 1 + sum(weight(part) for _, part in defaults)
         case _:
             return 1
+
+
+WITHOUT_GRADIENTS = Symbol("torch.no_grad")
+"""The context in which PyTorch records nothing of what it computes for gradients."""

@@ -1,4 +1,4 @@
-"""Seeing hand-offs: a call or attribute read of the table of consumers becomes events, one for each alternative."""
+"""Hand-offs as events: one for each alternative of what is handed over. Which calls are hand-offs is told in `meeting`."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ import ast
 from collections.abc import Hashable
 
 from shardlint.placement.counts import ONE, Subject, Told
-from shardlint.placement.domain import UNKNOWN, Array, Capsule, Foreign, Host, Method, OneOf, Symbol, Unknown, Value
+from shardlint.placement.domain import Array, Capsule, Foreign, Host, Method, OneOf, Symbol, Unknown, Value
 from shardlint.placement.external import ask_about
 from shardlint.placement.facts import exclude, learn
 from shardlint.placement.frame import Frame
@@ -16,10 +16,8 @@ from shardlint.placement.nature import PLAIN
 from shardlint.placement.natures import Data, library
 from shardlint.placement.table import Consumer
 from shardlint.placement.tracing import Tracing
-from shardlint.syntax.tree import Node
 
-TELLING_NAMES = frozenset({"to_dlpack", "from_dlpack", "toDlpack", "fromDlpack"})
-COMMON_PROTOCOLS = frozenset({"numpy", "scalar", "operator", "write"})
+COMMON_PROTOCOLS = frozenset({"numpy", "scalar", "operator", "write", "pickle", "function", "items", "conversion"})
 """The protocols of what every program does all the time: they refuse no array for its placement, and where nothing is known nobody asks."""
 _ASKING_WORDS = frozenset({"copy", "device", "dl_device"})
 """Keywords with which it matters what library the data comes from; else only what goes into JAX may be wrong to hand over at all."""
@@ -30,7 +28,7 @@ def consumer_of(machine: Machine, function: Value) -> tuple[Consumer, Value | No
     """The consumer that calling `function` is, with the object whose method it is."""
     match function:
         case Symbol(name):
-            row = machine.table.consumers.get(name)
+            row = machine.table.consumer(name)
             return None if row is None else (row, None)
         case Method(Array() | Unknown() | Host() | Foreign() as owner, name):
             row = machine.table.consumers.get(f"{machine.table.array_classes.get(library(owner) or 'jax')}.{name}")
@@ -45,48 +43,11 @@ def consumer_of(machine: Machine, function: Value) -> tuple[Consumer, Value | No
             return None
 
 
-def call_seen(machine: Machine, function: Value, arguments: Arguments, node: Node, frame: Frame) -> None:
-    """Record the hand-off, if any, that a call is."""
-    if not isinstance(node, ast.Call):
-        return
-    found = consumer_of(machine, function)
-    if found is not None:
-        row, owner = found
-        operand_node, value = _operand(row, owner, arguments)
-        if not isinstance(owner, Unknown):
-            record(machine, row, operand_node, value, arguments, node, node.func, frame)
-        return
-    name = function.name if isinstance(function, Symbol | Method) else ""
-    if name.rpartition(".")[2] in TELLING_NAMES:
-        full = name if isinstance(function, Symbol) else f"?.{name}"
-        place, func = frame.place(node), frame.place(node.func)
-        machine.record(
-            Event(place, func, full, "dlpack", None, UNKNOWN, None, arguments, None, frame.handlers, False, Tracing.NO)
-        )
-
-
 def attribute_read(machine: Machine, owner: Value, node: ast.Attribute, frame: Frame) -> None:
     """Record the hand-off, if any, that reading an attribute of an array is."""
     row = machine.table.consumers.get(f"jax.Array.{node.attr}")
     if row is not None and row.attribute and any(isinstance(one, Array) for one in alternatives(owner)):
         record(machine, row, node.value, owner, Arguments(), node, node, frame)
-
-
-def _operand(row: Consumer, owner: Value | None, arguments: Arguments) -> tuple[ast.expr | None, Value]:
-    """What is handed over, and the expression for it where the program writes one."""
-    call, position, keyword = arguments.node, row.array.position, row.array.keyword
-    if owner is not None:
-        function = None if call is None else call.func
-        return (function.value if isinstance(function, ast.Attribute) else None), owner
-    given = arguments.get(position, keyword)
-    value = UNKNOWN if given is None else given
-    if call is None:
-        return None, value
-    for one in call.keywords:
-        if one.arg is not None and one.arg == keyword:
-            return one.value, value
-    plain = not any(isinstance(argument, ast.Starred) for argument in call.args[: position + 1])
-    return (call.args[position] if plain and 0 <= position < len(call.args) else None), value
 
 
 def record(
@@ -175,8 +136,8 @@ def result_of(row: Consumer) -> Value | None:
     match row.gives:
         case "numpy":
             return Host()
-        case "torch" | "cupy" | "warp" | "tensorflow":
-            return Foreign(row.gives)
+        case "torch" | "cupy" | "warp" | "tensorflow" | "numba":
+            return Foreign(row.gives, sure=True)
         case "capsule":
             return Capsule()
         case _:

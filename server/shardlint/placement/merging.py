@@ -45,6 +45,7 @@ def merge(left: State, right: State) -> State:
         left.entered if left.entered == right.entered else None,
         left.default if left.default == right.default else None,
         left.version_guarded and right.version_guarded,
+        recording=left.recording and right.recording,
     )
 
 

@@ -17,8 +17,13 @@ Data = Array | Host | Foreign
 STRIDED = "strided"
 """The mark of an array between whose items others are left out: its memory is not compact."""
 
-LASTING = frozenset({"requires-grad"})
+REQUIRES_GRAD = "requires-grad"
+
+LASTING = frozenset({REQUIRES_GRAD})
 """The marks that what is computed from an array has too."""
+
+TEXT = "str"
+"""The dtype of arrays of text, which are no numbers."""
 
 
 def library(value: Value) -> str | None:
@@ -38,6 +43,9 @@ def library(value: Value) -> str | None:
 
 def natured(made: Value, site: Site) -> Value:
     """What a call gives, with the dtype that the call says or keeps, and marked as its row of the table says."""
+    if site.arguments.keywords.get("requires_grad") == Constant(True):
+        trace = site.step(None, f"{site.short} makes it one that requires gradients")
+        made = renatured(made, lambda own: replace(own, marks=own.marks | {REQUIRES_GRAD}, trace=trace))
     return _marked(typed(made, site), site)
 
 
@@ -51,9 +59,19 @@ def typed(made: Value, site: Site) -> Value:
         return made
     if row.gives is not None:
         return with_nature(made, _told(row.gives, site))
+    if row.literals is not None and (dtype := _of_literals(site.argument(0), row.literals)) is not None:
+        return with_nature(made, _told(dtype, site))
     return with_nature(
         made, common(site.arguments.values() if site.owner is None else (site.owner,)) if row.keeps else PLAIN
     )
+
+
+def _of_literals(value: Value, complex_: str) -> str | None:
+    """The dtype of an array that is made of literals, where it follows from one of them."""
+    for one in leaves(value):
+        if isinstance(one, Constant) and isinstance(one.value, str | complex):
+            return TEXT if isinstance(one.value, str) else complex_
+    return None
 
 
 def _told(dtype: str | None, site: Site) -> Nature:
@@ -76,11 +94,10 @@ def _source(row: Mark, site: Site) -> Value:
 
 def _marked_by(made: Value, source: Value, rows: Iterable[Mark], site: Site) -> Value:
     """What comes of one alternative of the source: the first row counts that is of its library."""
-    whose = library(source)
-    row = next((row for row in rows if not row.of or whose in row.of), None)
+    before = source.nature if isinstance(source, Data) else PLAIN
+    row = next((row for row in rows if _holds(row, source, before, site)), None)
     if row is None:
         return made
-    before = source.nature if isinstance(source, Data) else PLAIN
 
     def changed(nature: Nature) -> Nature:
         marks = ((before.marks if row.keeps else nature.marks) - row.removes) | row.adds
@@ -92,6 +109,16 @@ def _marked_by(made: Value, source: Value, rows: Iterable[Mark], site: Site) -> 
         return Nature(dtype, nature.gone, marks, shares, trace or nature.trace)
 
     return renatured(made, changed)
+
+
+def _holds(row: Mark, source: Value, nature: Nature, site: Site) -> bool:
+    """Whether a row is about this alternative of the source."""
+    return (
+        (not row.of or library(source) in row.of)
+        and (not row.only or nature.dtype in row.only)
+        and (not row.given or bool(row.given & nature.marks))
+        and (row.unless is None or site.argument(row.unless, REQUIRES_GRAD.replace("-", "_")) != Constant(False))
+    )
 
 
 def renatured(made: Value, change: Callable[[Nature], Nature]) -> Value:
@@ -128,10 +155,12 @@ def kept(data: Data) -> Nature:
     return Nature(data.nature.dtype, trace=data.nature.trace) if data.nature is not PLAIN else PLAIN
 
 
-def computed(operands: Iterable[Value], *, same_dtype: bool) -> Nature:
-    """What comes of computing with arrays: the marks that last, and with `same_dtype` the dtype if they agree in it."""
+def computed(operands: Iterable[Value], *, same_dtype: bool, recording: bool = True) -> Nature:
+    """What comes of computing with arrays: the marks that last, if what is computed is recorded, and with `same_dtype` the dtype if
+    they agree in it.
+    """
     data = [one for operand in operands for one in alternatives(operand) if isinstance(one, Data)]
-    marked = [one for one in data if one.nature.marks & LASTING]
+    marked = [one for one in data if recording and one.nature.marks & LASTING]
     if not marked:
         return common(data) if same_dtype else PLAIN
     marks = frozenset[str]().union(*(one.nature.marks for one in marked)) & LASTING

@@ -55,7 +55,9 @@ def operated(
     """
     for this, other, operand in ((right, left, nodes[1]), (left, right, nodes[0])):
         arrays = [one for one in alternatives(this) if isinstance(one, Array)]
-        others = [one for one in alternatives(other) if isinstance(one, Host | Foreign)]
+        others = [
+            one for one in alternatives(other) if isinstance(one, Host) or (isinstance(one, Foreign) and one.sure)
+        ]
         if arrays and others:
             row = machine.table.consumers.get(f"operator.{name}")
             if row is not None:

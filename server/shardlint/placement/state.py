@@ -37,7 +37,8 @@ class State:
     """What holds at one point of the program: variables of the frame, what this run has assigned to variables of `outer` frames,
     facts about arrays by key, the `changes` of containers that were there before the run, by their ids, the truth of
     `conditions` that nothing tells, by their text, the `fewest` devices that the machine has, the mesh in force, the mesh that a
-    `with` statement `entered` (it gives specs a meaning, no more), and the device on which new arrays are made (None: not known).
+    `with` statement `entered` (it gives specs a meaning, no more), and the device on which new arrays are made (None: not known). PyTorch is
+    `recording` what it computes for gradients.
     """
 
     variables: dict[str, Value] = field(default_factory=dict[str, Value])
@@ -52,11 +53,13 @@ class State:
     default: DeviceId | None = FIRST_DEVICE
     version_guarded: bool = False
     alive: bool = True
+    recording: bool = True
 
     def copy(self) -> State:
         return State(
             dict(self.variables), dict(self.outer), dict(self.facts), dict(self.changes),
             dict(self.conditions), self.fewest, self.mesh, self.mesh_trace, self.entered, self.default, self.version_guarded, self.alive,
+            self.recording,
         )  # fmt: skip
 
     def same(self, other: State) -> bool:
@@ -70,6 +73,7 @@ class State:
             and self.mesh == other.mesh
             and self.default == other.default
             and self.version_guarded == other.version_guarded
+            and self.recording == other.recording
         )
 
     def note_condition(self, text: str, truth: Value) -> None:

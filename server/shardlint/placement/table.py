@@ -39,19 +39,22 @@ class Effect:
 @dataclass(frozen=True, slots=True)
 class Dtype:
     """Which dtype an array has that a function makes: the one given as the argument at a position, or else the one that it `gives`, or
-    `keeps` of what it is given.
+    `keeps` of what it is given. `literals` is the dtype that it gives complex literals.
     """
 
     argument: int | None = None
     gives: str | None = None
     keeps: bool = False
+    literals: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Mark:
     """What a function tells of the nature of what it gives, by the array at `argument` or `keyword` (of a method its object), if that is of
     one of the libraries in `of` (of any if that is empty): marks that it `adds` and `removes`; whether the result `keeps` the
-    others, the dtype and the memory; whether it `shares` the memory of a `jax.Array`. `says` is the clause for people.
+    others, the dtype and the memory; whether it `shares` the memory of a `jax.Array`. `says` is the clause for people. It holds only of
+    arrays that have one of the dtypes `only` and one of the marks `given`, where it names some, and not where the
+    argument at the position `unless` is False.
     """
 
     of: frozenset[str]
@@ -62,11 +65,17 @@ class Mark:
     says: str | None
     argument: int
     keyword: str | None
+    only: frozenset[str] = frozenset()
+    given: frozenset[str] = frozenset()
+    unless: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """A hand-off: see handoffs.toml. `raises` are the exceptions with which it refuses an array on several devices."""
+    """A hand-off: see handoffs.toml. `raises` are the exceptions with which it refuses an array on several devices. What is at the
+    positions `also` is handed over too, with `every` all that is given by position; `lists` tells what becomes of lists of
+    arrays: they are refused by this protocol (see functions.toml).
+    """
 
     name: str
     protocol: str
@@ -77,6 +86,9 @@ class Consumer:
     source_says: str | None = None
     does: str | None = None
     raises: frozenset[str] = frozenset()
+    also: tuple[int, ...] = ()
+    every: bool = False
+    lists: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +109,8 @@ class Existence:
 
 @dataclass(frozen=True)
 class Table:
-    """All of it. Names given to the look-ups are canonical: see `canonical`. `given_on` are the libraries whose names other packages
+    """All of it. Names given to the look-ups are canonical: see `canonical`. `functions` are the consumers of functions.toml, by whose
+    bare names nobody is taken for one. `given_on` are the libraries whose names other packages
     import to give them on.
     """
 
@@ -107,6 +120,7 @@ class Table:
     attributes: Mapping[str, str]
     classes: Mapping[str, Class]
     consumers: Mapping[str, Consumer]
+    functions: Mapping[str, Consumer]
     timeline: Mapping[str, Existence]
     dtypes: Mapping[str, Dtype]
     marks: Mapping[str, tuple[Mark, ...]]
@@ -166,6 +180,10 @@ class Table:
     def with_consumers(self, rows: Mapping[str, Consumer]) -> Table:
         """The table with further consumers."""
         return replace(self, consumers={**self.consumers, **rows})
+
+    def consumer(self, name: str) -> Consumer | None:
+        """The hand-off that the function or method `name` is."""
+        return self.consumers.get(name) or self.functions.get(name)
 
     def always_had(self, name: str) -> bool:
         """Whether the table knows the function `name`, and nothing of when it came or went."""
@@ -237,7 +255,27 @@ def load() -> Table:
     ]
     namespaces.sort(key=lambda row: -len(row[0]))
     hand_offs = _read("handoffs.toml")
-    consumers = {
+    return Table(
+        aliases=api["aliases"],
+        given_on=frozenset(api["given-on"]),
+        effects=effects,
+        namespaces=tuple(namespaces),
+        attributes={name: row["reads"] for row in api["attribute"] for name in row["names"]},
+        classes={name: Class(row["is"], row.get("library", "")) for row in api["class"] for name in row["names"]},
+        consumers=_consumers(hand_offs["consumer"], hand_offs["refusals"]),
+        functions=_consumers(_read("functions.toml")["consumer"], {}),
+        dtypes={
+            name: Dtype(row.get("argument"), row.get("gives"), row.get("keeps", False), row.get("literals"))
+            for row in api["dtype"]
+            for name in row["names"]
+        },
+        marks=_marks(api["mark"]),
+        timeline={name: Existence(row.get("added"), row.get("removed")) for name, row in api["timeline"].items()},
+    )
+
+
+def _consumers(rows: Iterable[Mapping[str, Any]], refusals: Mapping[str, Iterable[str]]) -> Mapping[str, Consumer]:
+    return {
         name: Consumer(
             name,
             row["protocol"],
@@ -247,27 +285,14 @@ def load() -> Table:
             row.get("attribute", False),
             row.get("source-says"),
             row.get("does"),
-            frozenset(row.get("raises", hand_offs["refusals"].get(row["protocol"], ()))),
+            frozenset(row.get("raises", refusals.get(row["protocol"], ()))),
+            tuple(row.get("also", ())),
+            row.get("every", False),
+            row.get("lists"),
         )
-        for row in hand_offs["consumer"]
+        for row in rows
         for name in row["names"]
     }
-    return Table(
-        aliases=api["aliases"],
-        given_on=frozenset(api["given-on"]),
-        effects=effects,
-        namespaces=tuple(namespaces),
-        attributes={name: row["reads"] for row in api["attribute"] for name in row["names"]},
-        classes={name: Class(row["is"], row.get("library", "")) for row in api["class"] for name in row["names"]},
-        consumers=consumers,
-        dtypes={
-            name: Dtype(row.get("argument"), row.get("gives"), row.get("keeps", False))
-            for row in api["dtype"]
-            for name in row["names"]
-        },
-        marks=_marks(api["mark"]),
-        timeline={name: Existence(row.get("added"), row.get("removed")) for name, row in api["timeline"].items()},
-    )
 
 
 def _marks(rows: Iterable[Mapping[str, Any]]) -> Mapping[str, tuple[Mark, ...]]:
@@ -282,6 +307,9 @@ def _marks(rows: Iterable[Mapping[str, Any]]) -> Mapping[str, tuple[Mark, ...]]:
             row.get("says"),
             row.get("argument", 0),
             row.get("keyword"),
+            frozenset(row.get("only", ())),
+            frozenset(row.get("given", ())),
+            row.get("unless"),
         )
         for name in row["names"]:
             found[name] = (*found.get(name, ()), mark)

@@ -79,7 +79,19 @@ Level = Annotated[Severity, Field(strict=False)]
 SafetyName = Annotated[Safety, Field(strict=False)]
 LineNumber = Annotated[int, Field(ge=1)]
 Protocol = Literal[
-    "dlpack", "cuda-array-interface", "buffer", "pointer", "numpy", "pickle", "scalar", "operator", "write"
+    "dlpack",
+    "cuda-array-interface",
+    "buffer",
+    "pointer",
+    "numpy",
+    "pickle",
+    "scalar",
+    "operator",
+    "write",
+    "function",
+    "items",
+    "conversion",
 ]
 """How data cross: `numpy` is `__array__`, `scalar` a Python number or list made of an array, `operator` an operation on arrays of two
-libraries, and `write` a change of memory that may be shared."""
+libraries, and `write` a change of memory that may be shared. `function` is a call of what takes arrays of its own library only,
+`items` one that goes through a list of arrays, and `conversion` one of JAX that makes an array of what it can convert."""

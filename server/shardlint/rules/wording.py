@@ -92,7 +92,7 @@ def message(rule: Rule, event: Event, target: Target) -> str:
 def _doubt(rule: Rule, event: Event) -> str:
     """Why a finding is not sure, as a sentence; empty where it is."""
     count = event.count
-    if "devices" in rule.when and count is not None and not count.surely_many:
+    if rule.when.get("devices") == "many" and count is not None and not count.surely_many:
         return "This needs more than one device, and how many there are is not known here."
     if "deleted" in rule.when and isinstance(event.value, Array) and event.value.nature.gone is Gone.MAYBE:
         return "JAX gives up what is donated only where a result has a use for its memory."
@@ -100,7 +100,7 @@ def _doubt(rule: Rule, event: Event) -> str:
     return "Not every path that leads here does so." if mixed else ""
 
 
-_OF_NATURE = frozenset({"dtype", "key", "deleted"})
+_OF_NATURE = frozenset({"dtype", "key", "deleted", "marks", "shares", "other-dtype", "asked-dtype"})
 
 
 def status(event: Event, breaks: str = "") -> str:
