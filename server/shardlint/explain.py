@@ -189,5 +189,5 @@ def _seen(rule: Rule, finding: Finding, target: Target, markup: Markup) -> str:
         return "" if told else f"No run of {consumer_words(finding.consumer, markup.code)} is recorded."
     library = f" and {library_words(run)}" if library_words(run) else ""
     other = "" if run.jax in target.versions else f"; not run on {target_words(target)}"
-    outcome = "" if told else f": it {observed_words(run, markup.code)}"
+    outcome = "" if told else f": it {observed_words(run, markup.code, outcomes=rule.outcome)}"
     return f"Seen on {run.platform} with JAX {run.jax}{library}{other}{outcome}."

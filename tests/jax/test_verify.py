@@ -138,9 +138,11 @@ def test_the_code_in_records_runs(rule: str):
     sources = [
         PRELUDE + f"x = {array}\n" + record[field] + "\n"
         for field in ("validationCode", "tryCatchPattern")
+        if record[field]
         for array in (("s", "r", "x") if rule.startswith("sharded") else ("x", "z"))
     ]
-    sources.append(PRELUDE + "a = np.asarray(x)\n" + record["typeGuard"] + "\n" + SNIPPETS[rule])
+    if record["typeGuard"]:
+        sources.append(PRELUDE + "a = np.asarray(x)\n" + record["typeGuard"] + "\n" + SNIPPETS[rule])
     jobs = [Job(index, source, (), None, None) for index, source in enumerate(sources)]
     answers = run_jobs(Path(sys.executable), 8, jobs, 120.0)
     assert [(answers[job.id].raised, answers[job.id].died) for job in jobs] == [((), None)] * len(jobs)
@@ -234,6 +236,110 @@ def test_a_crash_costs_only_its_case(verify_page: Verify):
     ]
 
 
+SILENT = """\
+```toml
+consumer = "numpy.take"
+expect = "aliasing"
+shows = "kept[0] == 7"
+result = "x"
+value = "np.arange(2, dtype=np.int32)"
+```
+"""
+WRITES = "import numpy as np\nx = np.arange(2, dtype=np.int32)\nkept = x  # warning: [rule]\nx[0] = 7\n"
+
+
+def fixed_by(source: str) -> str:
+    return f'```python fix="Gather (copies 8 devices)"\nimport numpy as np\n{source}```\n'
+
+
+def test_what_is_silent_is_seen_afterwards(verify_page: Verify):
+    """The expression is true after the program and false after the fix; a name that the fix left out counts as false."""
+    copied = fixed_by("x = np.arange(2, dtype=np.int32)\nkept = x + 1\nkept[0] = 1\n")
+    report = verify_page(
+        program(WRITES, SILENT) + copied,
+        program(WRITES, SILENT) + fixed_by("x = np.arange(2, dtype=np.int32)\n"),
+    )
+    assert statuses(report) == [Status.OBSERVED] * 4
+    (kept,) = report.runs["rule"].observations
+    assert (kept.kind, kept.exception, kept.fixed) == ("aliasing", None, ("Gather (copies {devices})",))
+
+
+@pytest.mark.parametrize(
+    ("source", "after", "told"),
+    [
+        (WRITES.replace("= x ", "= x + 0 "), "", "cases.md:10: `kept[0] == 7` is not true after the program."),
+        ("x = 1  # warning: [rule]\n", "", "is not true after the program (NameError: name 'kept' is not defined)."),
+        (WRITES.replace("kept = x", "kept = 1"), "", "(TypeError: 'int' object is not subscriptable)."),
+        ("raise ValueError('no')  # warning: [rule]\n", "", "`expect` is aliasing, but raised ValueError: no."),
+        (WRITES, "x = np.arange(2, dtype=np.int32)\nkept = [7]\n", "after the fix `kept[0] == 7` is still true."),
+        (WRITES, "x = np.arange(2, dtype=np.int32)\nkept = 1\n", "after the fix `kept[0] == 7` cannot be evaluated"),
+    ],
+)
+def test_what_is_not_seen_is_told(verify_page: Verify, source: str, after: str, told: str):
+    """A page that claims a silent outcome proves it, before and after its fix."""
+    report = verify_page(program(source, SILENT) + (fixed_by(after) if after else ""))
+    assert told in only_failure(report)
+
+
+def test_a_late_error_comes_from_another_line(verify_page: Verify):
+    """The marked line lets a later one raise; its exception is kept."""
+    settings = '```toml\nexpect = "late-error"\nconsumer = "numpy.take"\n```\n'
+    late = "x = 1  # error: [rule]\nraise BufferError('only one')\n"
+    report = verify_page(
+        program(late, settings), program(RAISES, settings), program("x = 1  # error: [rule]\n", settings)
+    )
+    assert statuses(report) == [Status.OBSERVED, Status.FAILED, Status.FAILED]
+    (kept,) = report.runs["rule"].observations
+    assert (kept.kind, kept.exception) == ("late-error", "BufferError")
+    assert [one.detail.split(": ", 1)[1] for one in report.failed] == [
+        "this line should let a later one fail, but raised BufferError: only one itself.",
+        "`expect` is late-error, but nothing was raised.",
+    ]
+
+
+@pytest.mark.skipif(os.name != "posix", reason="needs signals")
+def test_a_crash_is_seen_on_its_line(verify_page: Verify):
+    """The interpreter goes down on the marked line, and on no other; how it ended is kept."""
+    settings = '```toml\nexpect = "crash"\nconsumer = "os.kill"\n```\n'
+    dies = "import os\nos.kill(os.getpid(), 6)  # error: [rule]\n"
+    elsewhere = "import os\nx = 1  # error: [rule]\nos.kill(os.getpid(), 6)\n"
+    report = verify_page(*(program(one, settings) for one in (dies, elsewhere, "x = 1  # error: [rule]\n")))
+    assert statuses(report) == [Status.OBSERVED, Status.FAILED, Status.FAILED]
+    (kept,) = report.runs["rule"].observations
+    assert (kept.kind, kept.exception, kept.message) == ("crash", None, "was ended by SIGABRT")
+    assert (
+        "cases.md:18: this line is not marked, but the process was ended by SIGABRT on it." in report.failed[0].detail
+    )
+    assert "should go down, but did not" in report.failed[1].detail
+
+
+TOGETHER = """\
+import jax
+import jax.numpy as jnp
+import numpy as np
+from jax.sharding import Mesh, NamedSharding, PartitionSpec as P
+
+jax.distributed.initialize()
+mesh = Mesh(np.array(jax.devices()), ("d",))
+x = jax.make_array_from_callback((4,), NamedSharding(mesh, P("d")), lambda at: np.arange(4.0)[at])
+"""
+
+
+def test_several_processes_run_a_program_together(verify_page: Verify):
+    """Each has its devices, they compute together, and what is told must hold in every one."""
+    two = '```toml\nprocesses = 2\ndevices = 2\nconsumer = "numpy.asarray"\n'
+    silent = two + 'expect = "silent-partial"\nshows = "{}"\n```\n'
+    raises = two + 'exception = "RuntimeError"\nmessage = "non-addressable"\n```\n'
+    part = TOGETHER + "y = x.addressable_shards  # warning: [rule]\ntotal = float(jnp.sum(x))\n"
+    report = verify_page(
+        program(part, silent.format("len(y) == 2 and len(jax.devices()) == 4 and total == 6.0")),
+        program(TOGETHER + "np.asarray(x)  # error: [rule]\n", raises),
+        program(part, silent.format("jax.process_index() == 0")),
+    )
+    assert statuses(report) == [Status.OBSERVED, Status.OBSERVED, Status.FAILED]
+    assert "is not true after the program" in only_failure(report)
+
+
 def test_a_program_without_end_costs_only_its_case(verify_page: Verify):
     """A process that takes too long is ended; its program is told, and those after it are run."""
     report = verify_page(program("import threading\nthreading.Event().wait()\n"), program(RAISES), limit=5.0)
@@ -247,7 +353,6 @@ def test_a_program_without_end_costs_only_its_case(verify_page: Verify):
         ('needs = ["no_such_module"]', "no_such_module is not installed"),
         ('needs = ["cuda"]', "it needs a CUDA device"),
         ('platform = "tpu"', "it needs the platform tpu"),
-        ("processes = 2", "it needs 2 processes"),
         ('runs-on = "<0.1"', "it is for JAX <0.1, and this is JAX "),
         ('expect = "silent-copy"', "does not show whether data were copied"),
     ],
@@ -309,5 +414,6 @@ def test_a_python_that_cannot_be_used_is_told(tmp_path: Path):
 
 
 def test_every_snippet_rule_is_covered():
-    """A new rule needs a line here that puts its guard to the test."""
-    assert set(SNIPPETS) == set(RULES)
+    """A new rule with a guard needs a line here that puts it to the test."""
+    records = {rule: json.loads((RECORDS / rule / "record.json").read_text(encoding="utf-8")) for rule in RULES}
+    assert set(SNIPPETS) == {rule for rule, record in records.items() if record["typeGuard"]}

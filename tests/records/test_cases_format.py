@@ -77,6 +77,12 @@ def test_settings_are_read():
     assert (raises.result, raises.value, raises.needs, raises.devices) == ("y", "np.arange(2)", ("lib",), 4)
 
 
+def test_what_is_silent_says_how_it_is_seen():
+    """A case of what raises nothing has an expression that tells it, and names what it shows."""
+    case = one(page('expect = "silent-dtype"\nshows = "x.dtype != y.dtype"\nhazards = ["one", "two"]'))
+    assert (case.expect, case.shows, case.hazards) == ("silent-dtype", "x.dtype != y.dtype", ("one", "two"))
+
+
 def test_defaults_follow_from_the_marks():
     """A case without settings is one process with eight CPU devices, and fine unless a line is marked."""
     fine = parse_cases(PAGE, "cases.md")[1]
@@ -131,7 +137,11 @@ def test_longer_fences_may_hold_shorter_ones():
         (page('runs-on = "new"'), 2, "`runs-on` must be a version specifier"),
         (page('jax = ">=1"'), 2, "`jax` must be one version"),
         (page('message = "("'), 2, "`message` must be a regular expression"),
-        (page('expect = "crash"'), 1, "`expect` must be one of"),
+        (page('expect = "silence"'), 1, "`expect` must be one of"),
+        (page('expect = "aliasing"'), 1, "say with `shows` how one sees it"),
+        (page('expect = "crash"\nshows = "x"'), 1, "`shows` is for what does not raise"),
+        (page('expect = "aliasing"\nshows = "x ="'), 2, "`shows` must be one Python expression"),
+        (page('hazards = "a"'), 2, "`hazards` must be a list of strings"),
         (page('expect = "none"'), 1, "but lines are marked"),
         (page('expect = "raises"', "x = 1\n"), 1, "but no line is marked"),
         (page('result = "x"'), 1, "`result` and `value` go together"),

@@ -39,6 +39,20 @@ def test_a_frozen_rule_reads_back_with_all_its_parts(tmp_path, source, write_rul
     assert [(run.jax, run.consumer, run.fixed) for run in rule.observed] == [("0.10.2", "lib.take", ())]
 
 
+def test_a_rule_may_have_no_repair_and_wait_to_be_asked_for(tmp_path, source, write_rule, valid_rule):
+    """Without `[[fix]]` the record's example shows what to do by hand; `opt-in` and the rule's own outcomes are kept."""
+    without = valid_rule[: valid_rule.index("[[fix]]")].replace("[match]", "opt-in = true\n\n[match]")
+    write_rule(source, rule=without + '\n[outcome]\nsilent-dtype = "halves the bits"\n')
+    write_rule(source, "another", record_changes={"id": "ff", "slug": "another"})
+    assert freeze(source, tmp_path / "out") == []
+    catalogue = read(tmp_path / "out" / "frozen.json")
+    rule = catalogue.rules["taken-as-one"]
+    assert (rule.fixes, rule.opt_in, rule.outcome) == ((), True, {"silent-dtype": "halves the bits"})
+    assert catalogue.opt_in == {"taken-as-one"}
+    page = rule_page_with_examples(rule)
+    assert "By hand:\n\n```python\n# before\ny = lib.take(x)\n# after\ny = lib.take(lib.gather(x))\n```\n" in page
+
+
 def test_a_condition_that_is_false_is_kept(tmp_path, source, write_rule, valid_rule):
     """`copy = false` asks for something, so it must not be lost as if it were absent."""
     write_rule(source, rule=valid_rule.replace('devices = "many"', "copy = false"))
@@ -154,6 +168,7 @@ def test_a_bad_list_of_versions_is_refused(tmp_path, source, text, reason):
         ("{consumer} is", "{consumer.__class__} is", "unknown placeholder {consumer.__class__}"),
         ("{consumer} is", "{consumer:>99} is", "with nothing else"),
         ("{consumer} is", "{consumer is", "`message`: is not a template"),
+        ("[match]", '[outcome]\nloud = "x"\n\n[match]', "`outcome.loud.[key]` must be 'silent-copy'"),
         ("# after", "# then", "`fix[0].example`: needs code under a `# before` line"),
         ("lib.gather(x)", "lib.collect(x)", "must have the `exampleFix` of record.json"),
         ('summary = "an', 'summary = "an\\nold', "`summary`: must be one line"),

@@ -144,6 +144,21 @@ def test_what_happens_on_the_target_comes_first() -> None:
     assert page.index("late") < page.index("early") < page.index("between")
 
 
+def test_what_raises_nothing_is_told_in_the_rules_own_words() -> None:
+    """A silent outcome has general words, and the rule's where it has some; a crash tells how the process ended."""
+    runs = (
+        replace(seen("0.6.2", message=None), kind="silent-partial"),
+        replace(seen("0.10.2", message=None), kind="silent-dtype"),
+        replace(seen("0.8.3", message=None), kind="crash", message="was ended by SIGABRT"),
+        replace(seen("0.9.2"), kind="late-error"),
+    )
+    page = rule_page(replace(RULE, observed=runs, outcome={"silent-dtype": "gives float32 for float64"}), TARGET)
+    assert "- silently hands over one shard only\n" in page
+    assert "- gives float32 for float64\n" in page
+    assert "- ends the interpreter (the process was ended by SIGABRT)\n" in page
+    assert "- lets a later line raise `BufferError: no`\n" in page
+
+
 def test_several_platforms_are_told_apart() -> None:
     """A consumer that was run on two platforms is told with each."""
     runs = (seen("0.10.2"), replace(seen("0.10.2", message="other"), platform="gpu"))

@@ -19,21 +19,22 @@ RECORDS = Path(__file__).parents[2] / "records"
 
 def _cases() -> list[pytest.param]:
     return [
-        pytest.param(case, id=f"{page.parent.name}: {case.title}")
+        pytest.param(page.parent.name, case, id=f"{page.parent.name}: {case.title}")
         for page in sorted(RECORDS.glob("*/cases.md"))
         for case in parse_cases(page.read_text(encoding="utf-8"), str(page))
     ]
 
 
-def _snapshot(case: Case, source: str, catalogue: Catalogue) -> Snapshot:
+def _snapshot(rule: str, case: Case, source: str, catalogue: Catalogue) -> Snapshot:
     version = case.jax or catalogue.jax_versions[-1]
-    return Snapshot("program.py", Text(source), Target((version,), True, "the case"), catalogue)
+    ignored = catalogue.opt_in - {mark.rule for mark in case.marks} - {rule}
+    return Snapshot("program.py", Text(source), Target((version,), True, "the case"), catalogue, ignored)
 
 
-@pytest.mark.parametrize("case", _cases())
-def test_findings_are_the_marked_ones(case: Case, catalogue: Catalogue) -> None:
+@pytest.mark.parametrize(("rule", "case"), _cases())
+def test_findings_are_the_marked_ones(rule: str, case: Case, catalogue: Catalogue) -> None:
     """A program has a finding on every marked line, over the marked columns, of the marked severity, and no other."""
-    snapshot = _snapshot(case, case.program, catalogue)
+    snapshot = _snapshot(rule, case, case.program, catalogue)
     found = {}
     for finding in check(snapshot).findings:
         line, column = snapshot.text.position(finding.location.span.start)
@@ -47,10 +48,10 @@ def test_findings_are_the_marked_ones(case: Case, catalogue: Catalogue) -> None:
         assert mark.columns in (None, columns), key
 
 
-@pytest.mark.parametrize("case", [case for case in _cases() if case.values[0].fixes])
-def test_fixes_give_the_shown_programs(case: Case, catalogue: Catalogue) -> None:
+@pytest.mark.parametrize(("rule", "case"), [one for one in _cases() if one.values[1].fixes])
+def test_fixes_give_the_shown_programs(rule: str, case: Case, catalogue: Catalogue) -> None:
     """Every shown repair is offered under its title, gives the shown text to the letter, and the result checks clean."""
-    snapshot = _snapshot(case, case.program, catalogue)
+    snapshot = _snapshot(rule, case, case.program, catalogue)
     offered: dict[str, set[str]] = {}
     for finding in check(snapshot).findings:
         for fix in repairs(snapshot, finding):
@@ -58,7 +59,7 @@ def test_fixes_give_the_shown_programs(case: Case, catalogue: Catalogue) -> None
     for fixed in case.fixes:
         assert fixed.title in offered
         assert any(_bare(text) == fixed.source for text in offered[fixed.title]), "\n".join(offered[fixed.title])
-        assert check(_snapshot(case, fixed.source, catalogue)).findings == ()
+        assert check(_snapshot(rule, case, fixed.source, catalogue)).findings == ()
 
 
 def _bare(source: str) -> str:

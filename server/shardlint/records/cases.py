@@ -12,6 +12,7 @@ All else (prose, blocks of other languages) is for the reader alone. This module
 
 from __future__ import annotations
 
+import ast
 import re
 import tomllib
 from collections.abc import Iterator
@@ -23,8 +24,15 @@ from packaging.version import InvalidVersion, Version
 
 from shardlint.model import Severity
 
-EXPECTATIONS = ("raises", "silent-copy", "none")
-"""What a marked line may do when it is run; `none` is a program without marked lines, which runs to its end."""
+SILENT = ("silent-copy", "silent-partial", "silent-wrong", "silent-dtype", "silent-device", "aliasing")
+"""What goes wrong without a word: the program runs to its end, and `shows` tells that it happened."""
+
+EXPECTATIONS = ("raises", *SILENT, "wrong-guard", "late-error", "crash", "none")
+"""What a marked line may do when it is run. `none` is a program without marked lines, which runs to its end.
+
+A `wrong-guard` lets pass what the marked line then raises on, and a `late-error` is raised by a line that is not marked; with
+`shows` both run to their end. A `crash` takes the interpreter down.
+"""
 
 _FENCE = re.compile(r"^(`{3,})\s*(.*?)\s*$")
 _HEADING = re.compile(r"^#{1,6}\s+(.+?)\s*#*\s*$")
@@ -42,10 +50,12 @@ _KEYS: dict[str, type] = {
     "message": str,  # a pattern for the message's first line; none given: the record's, for the record's class
     "result": str,  # an expression in the program's names that holds the data after each fix
     "value": str,  # an expression over `np` that it must equal, the dtype included
+    "shows": str,  # an expression in the program's names, true after the program as it stands, and not after a fix
+    "hazards": list,  # the ids in `ledger.toml` of what the case shows
     "needs": list,  # what must be importable to run the program; "cuda" is a CUDA device
     "fix-needs": list,  # what is needed besides to run the fixed program
-    "devices": int,
-    "processes": int,
+    "devices": int,  # of each process
+    "processes": int,  # how many run the program, as one `jax.distributed` job; the outcome must hold in every one
     "platform": str,
 }
 
@@ -98,6 +108,8 @@ class Case:
     message: str | None
     result: str | None
     value: str | None
+    shows: str | None
+    hazards: tuple[str, ...]
     needs: tuple[str, ...]
     fix_needs: tuple[str, ...]
     devices: int
@@ -198,6 +210,8 @@ def _case(section: _Section, path: str) -> Case | None:
         message=table.get("message"),
         result=table.get("result"),
         value=table.get("value"),
+        shows=table.get("shows"),
+        hazards=tuple(table.get("hazards", ())),
         needs=tuple(table.get("needs", ())),
         fix_needs=tuple(table.get("fix-needs", ())),
         devices=table.get("devices", 8),
@@ -228,10 +242,13 @@ def _settings(block: _Block, path: str) -> dict[str, Any]:
         SpecifierSet(table.get("runs-on", ""))
         Version(table.get("jax", "0"))
         re.compile(table.get("message", ""))
+        ast.parse(table.get("shows", "0"), mode="eval")
     except InvalidSpecifier:
         raise _error(path, at, "`runs-on` must be a version specifier such as '>=0.7.1'") from None
     except InvalidVersion:
         raise _error(path, at, "`jax` must be one version such as '0.10.2'") from None
+    except SyntaxError:
+        raise _error(path, at, "`shows` must be one Python expression") from None
     except re.error as error:
         raise _error(path, at, f"`message` must be a regular expression: {error}") from None
     return table
@@ -251,6 +268,10 @@ def _contradiction(case: Case) -> str | None:
         return "`result` and `value` go together"
     if case.fixes and case.result is None:
         return "a fix is shown: say with `result` and `value` what the fixed program must give"
+    if case.shows is None and case.expect in SILENT and case.expect != "silent-copy":
+        return f"`expect` is {case.expect}: say with `shows` how one sees it after the program"
+    if case.shows is not None and case.expect in ("raises", "crash", "none"):
+        return f"`shows` is for what does not raise, and `expect` is {case.expect}"
     if case.devices < 1 or case.processes < 1:
         return "`devices` and `processes` must be at least 1"
     return None

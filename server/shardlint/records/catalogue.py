@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from pathlib import Path
 from typing import Any
@@ -78,7 +78,9 @@ class Rule:
     `jax` is a PEP 440 specifier: the versions on which the rule holds ("" for all). `when` is the condition, a table in the
     vocabulary of `rules.conditions`. `message` and the titles of `fixes` are `str.format` templates over `PLACEHOLDERS`.
     `record` holds the record's fields under the dataset's own names (`errorClass`, `githubUrl`, ...). `check` names a
-    function of `rules.checks`; only shipped rules may have one.
+    function of `rules.checks`; only shipped rules may have one. An `opt_in` rule runs only where it is selected by name or
+    family. `outcome` tells by kind of observation, as a clause, what happens where nothing is raised; general words stand for
+    the others.
     """
 
     name: str
@@ -99,6 +101,8 @@ class Rule:
     observed: tuple[Observation, ...]
     shipped: bool = True
     check: str | None = None
+    opt_in: bool = False
+    outcome: Mapping[str, str] = field(default_factory=dict[str, str])
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,6 +111,11 @@ class Catalogue:
 
     rules: Mapping[str, Rule]
     jax_versions: tuple[str, ...]
+
+    @property
+    def opt_in(self) -> frozenset[str]:
+        """The names of the rules that run only where somebody asks for them."""
+        return frozenset(name for name, rule in self.rules.items() if rule.opt_in)
 
 
 @cache

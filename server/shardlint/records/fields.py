@@ -78,6 +78,18 @@ Template = Annotated[Line, AfterValidator(_template)]
 Level = Annotated[Severity, Field(strict=False)]
 SafetyName = Annotated[Safety, Field(strict=False)]
 LineNumber = Annotated[int, Field(ge=1)]
+Kind = Literal[
+    "silent-copy",
+    "silent-partial",
+    "silent-wrong",
+    "silent-dtype",
+    "silent-device",
+    "aliasing",
+    "wrong-guard",
+    "late-error",
+    "crash",
+]
+"""What can go wrong without an exception on the line that does it; see `records.cases`."""
 Protocol = Literal[
     "dlpack",
     "cuda-array-interface",

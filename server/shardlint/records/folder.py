@@ -95,7 +95,7 @@ class _Reader:
         *,
         shipped: bool,
     ) -> tuple[Rule | None, tuple[Problem, ...]]:
-        if rule.fix[0].example.strip() != record.example_fix.strip():
+        if rule.fix and rule.fix[0].example.strip() != record.example_fix.strip():
             clause = f"the first `[[fix]]` must have the `exampleFix` of {RECORD} as its `example`"
             return None, (problem(self.folder / RULE, clause),)
         return _rule(name, record, rule, page, observed, shipped=shipped), ()
@@ -125,6 +125,8 @@ def _rule(
         observed=observed,
         shipped=shipped,
         check=rule.check,
+        opt_in=rule.opt_in,
+        outcome={str(kind): clause for kind, clause in rule.outcome.items()},
     )
 
 

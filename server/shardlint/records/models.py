@@ -19,6 +19,7 @@ from shardlint.records.fields import (
     ExampleText,
     Filled,
     Kebab,
+    Kind,
     Level,
     Line,
     LineNumber,
@@ -216,7 +217,9 @@ class RuleFile(_Table):
     check: Kebab | None = None
     match: MatchTable
     when: WhenTable = WhenTable()
-    fix: Annotated[list[FixTable], Field(min_length=1)]
+    opt_in: bool = False
+    outcome: dict[Kind, Line] = {}
+    fix: list[FixTable] = []
 
 
 class ObservationEntry(_Table):
@@ -254,6 +257,20 @@ class ObservedFile(_Table):
             if key in seen:
                 raise ValueError(f"two observations for {' '.join(key)}")
             seen.add(key)
+        return self
+
+
+class Hazard(_Table):
+    """One table of `ledger.toml`: a known way to go wrong, with the reason why no rule's example shows it if none does."""
+
+    title: Line
+    covered: bool = True
+    reason: Line | None = None
+
+    @model_validator(mode="after")
+    def _reason_if_not_covered(self) -> Hazard:
+        if self.covered is not (self.reason is None):
+            raise ValueError("`covered = false` and a `reason` go together")
         return self
 
 

@@ -66,7 +66,7 @@ def _page(rule: Rule, parts: CasesPage, target: Target | None) -> str:
         _section(
             "What to do", ["\n".join(f"- {MARKDOWN.prose(str(one))}" for one in rule.record.get("solutions") or ())]
         ),
-        _section("Repairs", [_repair(rule, fix) for fix in rule.fixes]),
+        _section("Repairs", [_repair(rule, fix) for fix in rule.fixes] or [_by_hand(rule)]),
         _section("Where the error comes from", source),
     ]
     return "\n\n".join(filter(None, sections)) + "\n"
@@ -124,7 +124,7 @@ def _what_happens(rule: Rule, target: Target | None) -> str:
     beside = f" and with {enumeration(libraries)}" if libraries else ""
     lines = [f"Seen on {enumeration(platforms)} with JAX {enumeration(listed)}{beside}:", ""]
     newest = target.versions[-1] if target else None
-    outcomes = _by(rule.observed, lambda run: observed_words(run, MARKDOWN.code))
+    outcomes = _by(rule.observed, lambda run: observed_words(run, MARKDOWN.code, outcomes=rule.outcome))
     for outcome, runs in sorted(outcomes.items(), key=lambda item: all(run.jax != newest for run in item[1])):
         lines.append(f"- {outcome}")
         spans: dict[str, list[str]] = {}
@@ -162,6 +162,16 @@ def _repair(rule: Rule, fix: FixSpec) -> str:
     )
     title = MARKDOWN.strong(fix.title.format_map(_GENERAL))
     return f"{title} ({SAFETY[fix.safety]}). {proof}\n\n```python\n{fix.example.strip()}\n```"
+
+
+def _by_hand(rule: Rule) -> str:
+    """How to repair what no edit can: the record's own example, which nothing applies."""
+    example = str(rule.record.get("exampleFix") or "").strip()
+    return (
+        f"Nothing is changed for you here: it needs a decision. By hand:\n\n```python\n{example}\n```"
+        if example
+        else ""
+    )
 
 
 def library_words(run: Observation) -> str:

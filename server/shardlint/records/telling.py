@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from itertools import groupby
 
 from packaging.version import Version
@@ -18,8 +18,11 @@ _KINDS = {
     "silent-device": "silently ends up on another device",
     "silent-wrong": "silently gives wrong values",
     "aliasing": "shares memory that somebody can write to",
+    "wrong-guard": "passes a test that does not tell",
+    "late-error": "lets a later line fail",
     "crash": "ends the interpreter",
 }
+_NONE: Mapping[str, str] = {}
 _LONGEST = 200
 _DEVICES = "8 devices"
 """How JAX's own words tell the number of devices in the runs that were made."""
@@ -49,24 +52,36 @@ def consumer_words(consumer: str, quote: Callable[[str], str] = str) -> str:
     return quote(consumer.removeprefix("jax.Array.").removeprefix("builtins."))
 
 
-def observed_words(seen: Observation, quote: Callable[[str], str] = str, devices: str | None = None) -> str:
+def observed_words(
+    seen: Observation,
+    quote: Callable[[str], str] = str,
+    devices: str | None = None,
+    outcomes: Mapping[str, str] = _NONE,
+) -> str:
     """What one run showed, as a clause: `raises BufferError: ...`. `quote` marks the words of JAX as such.
 
-    The runs have eight devices; where JAX's words tell their number, `devices` is written for it.
+    The runs have eight devices; where JAX's words tell their number, `devices` is written for it. `outcomes` are a rule's own
+    clauses for what does not raise, by kind.
     """
     if seen.exception is None:
-        return _KINDS.get(seen.kind, seen.kind)
+        words = outcomes.get(seen.kind) or _KINDS.get(seen.kind, seen.kind)
+        return f"{words} (the process {seen.message})" if seen.message else words
     text = (seen.message or "").strip().partition("\n")[0].rstrip(".")
     if devices is not None:
         text = text.replace(_DEVICES, f"{devices} devices")
     if len(text) > _LONGEST:
         text = f"{text[:_LONGEST]}…"
-    return "raises " + quote(": ".join(filter(None, (seen.exception.rpartition(".")[2], text))))
+    verb = "lets a later line raise " if seen.kind == "late-error" else "raises "
+    return verb + quote(": ".join(filter(None, (seen.exception.rpartition(".")[2], text))))
 
 
 def words_of_jax(runs: Iterable[Observation]) -> re.Pattern[str] | None:
     """Finds in a sentence what `observed_words` quoted of one of the runs, whatever the number of devices; None if nothing."""
-    words = {observed_words(run).removeprefix("raises ") for run in runs if run.exception}
+    words = {
+        observed_words(run).removeprefix("lets a later line raise ").removeprefix("raises ")
+        for run in runs
+        if run.exception
+    }
     longest_first = sorted(words, key=lambda text: (-len(text), text))
     patterns = (r"\w+ devices".join(map(re.escape, text.split(_DEVICES))) for text in longest_first)
     return re.compile("|".join(patterns)) if words else None

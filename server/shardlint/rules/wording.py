@@ -40,12 +40,12 @@ def outcome_words(rule: Rule, event: Event, target: Target) -> str:
 def _observed_outcome(rule: Rule, event: Event, target: Target) -> str:
     seen = observation_for(rule, observed_name(event), target.versions)
     if seen is not None:
-        return _dated(_seen_words(seen, event), seen, target)
+        return _dated(_seen_words(rule, seen, event), seen, target)
     asked = _ASKED.get(event.protocol, "")
     seen = None if _read_outcome(event) else observation_for(rule, asked, target.versions)
     if seen is None:
         return ""
-    clause = f"asks for its {consumer_words(asked)}, which {_seen_words(seen, event)}"
+    clause = f"asks for its {consumer_words(asked)}, which {_seen_words(rule, seen, event)}"
     return _dated(clause, seen, target)
 
 
@@ -54,11 +54,11 @@ def _read_outcome(event: Event) -> str:
     return (event.row.source_says if event.row else None) or ""
 
 
-def _seen_words(seen: Observation, event: Event) -> str:
+def _seen_words(rule: Rule, seen: Observation, event: Event) -> str:
     """What one run showed, as it is here: the text of an exception tells which kind of tracer it was, and its shape."""
     if event.traced and seen.exception is not None:
         return observed_words(replace(seen, message=None))
-    return observed_words(seen, devices=_number(event.count))
+    return observed_words(seen, devices=_number(event.count), outcomes=rule.outcome)
 
 
 def observed_name(event: Event) -> str:

@@ -7,12 +7,17 @@ holds JAX can run it. It is never given a user's code.
 `missing` (the names that cannot be imported).
 
 `verify_child.py run JOBS RESULTS` reads one job a line from JOBS and writes JSON lines to RESULTS: `{"started": id}` before a
-program runs and its answer after it, so that the file tells which program took the interpreter down.
+program runs and its answer after it, so that the file tells which program took the interpreter down. On stderr Python tells
+the lines on which it died.
+
+`verify_child.py group JOBS RESULTS ADDRESS COUNT INDEX` runs one job as one of COUNT processes of a `jax.distributed` job. It writes
+a line to stdout when it has answered, and stays, as the others may still need it, until its stdin is closed.
 """
 
 from __future__ import annotations
 
 import ast
+import faulthandler
 import importlib.metadata
 import importlib.util
 import json
@@ -32,7 +37,38 @@ def main(arguments: list[str]) -> None:
     if command == "probe":
         sys.stdout.write(json.dumps(probe(rest)) + "\n")
         return
-    jobs, results = (Path(one) for one in rest)
+    faulthandler.enable()
+    jobs, results, *group = rest
+    if not group:
+        answer_all(Path(jobs), Path(results))
+        return
+    address, count, index = group
+    done = os.fdopen(os.dup(1), "w")
+    os.dup2(2, 1)  # what the program prints is not for the one that waits
+    join(address, int(count), int(index))
+    answer_all(Path(jobs), Path(results))
+    done.write("done\n")
+    done.flush()
+    sys.stdin.read()
+    os._exit(0)  # JAX would wait for the others, of which some may be dead
+
+
+def join(address: str, count: int, index: int) -> None:
+    """Make this process one of a `jax.distributed` job on CPU devices; the program may ask for it once more in its own words."""
+    import jax
+
+    module: Any = jax
+    module.config.update("jax_cpu_collectives_implementation", "gloo")  # before JAX 0.6 there is none unless asked for
+    module.distributed.initialize(address, count, index)
+    module.distributed.initialize = _joined_already
+
+
+def _joined_already(*_: Any, **__: Any) -> None:
+    """What `jax.distributed.initialize` is for the program."""
+
+
+def answer_all(jobs: Path, results: Path) -> None:
+    """Run the programs of the file `jobs` one after another."""
     with jobs.open(encoding="utf-8") as lines, results.open("w", encoding="utf-8") as out:
         for line in lines:
             job = json.loads(line)
@@ -68,11 +104,13 @@ def run_program(job: dict[str, Any]) -> dict[str, Any]:
     A statement that raises from a marked line (1-based, `job["marks"]`) does not end the program. `raised` tells all that
     was raised, each with the `line` of the program's innermost frame; `lost` says that it is only about a name that an
     earlier failed statement would have bound. `mismatch` is a clause, or null if `job["result"]` equals `job["value"]`.
+    `shown` is whether `job["shows"]` is true after all of it, or null if it was not evaluated; `unshown` is a clause that tells
+    why it could not be. A name that the program does not have counts as not true.
     """
     try:
         statements = ast.parse(job["source"], _PROGRAM).body
     except SyntaxError as error:
-        return {"raised": [_raised(error, error.lineno or 0, lost=False)], "mismatch": None}
+        return _answer([_raised(error, error.lineno or 0, lost=False)])
     names: dict[str, Any] = {"__name__": "__main__"}
     raised: list[dict[str, Any]] = []
     unbound: set[str] = set()
@@ -85,12 +123,28 @@ def run_program(job: dict[str, Any]) -> dict[str, Any]:
             unknown = _UNKNOWN_NAME.search(str(error)) if isinstance(error, NameError) else None
             raised.append(_raised(error, line, lost=unknown is not None and unknown[1] in unbound))
             if line not in job["marks"]:
-                return {"raised": raised, "mismatch": None}
+                return _answer(raised)
             unbound.update(_bound_names(statement))
     mismatch = None
     if job["result"] is not None and not raised:
         mismatch = _mismatch(names, job["result"], job["value"])
-    return {"raised": raised, "mismatch": mismatch}
+    shown, unshown = (None, None) if job["shows"] is None or raised else _shown(names, job["shows"])
+    return _answer(raised, mismatch, shown, unshown)
+
+
+def _answer(
+    raised: list[dict[str, Any]], mismatch: str | None = None, shown: bool | None = None, unshown: str | None = None
+) -> dict[str, Any]:
+    return {"raised": raised, "mismatch": mismatch, "shown": shown, "unshown": unshown}
+
+
+def _shown(names: dict[str, Any], expression: str) -> tuple[bool | None, str | None]:
+    try:
+        return bool(eval(expression, names)), None  # noqa: S307 - an expression of the page
+    except NameError as error:
+        return False, f"NameError: {error}"
+    except Exception as error:  # noqa: BLE001 - whatever is raised is the outcome
+        return None, f"{type(error).__name__}: {error}"
 
 
 def _raised(error: BaseException, line: int, *, lost: bool) -> dict[str, Any]:

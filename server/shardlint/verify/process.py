@@ -7,16 +7,19 @@ from __future__ import annotations
 
 import json
 import os
+import re
 import signal
 import subprocess
 import tempfile
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
-_CHILD = Path(__file__).with_name("child.py")
+CHILD = Path(__file__).with_name("child.py")
 _PROBE_LIMIT = 60.0
+_PROGRAM_LINE = re.compile(rb'File "<program>", line (\d+)')
+"""How Python tells where a program was when the interpreter went down."""
 
 
 class VerifyError(Exception):
@@ -38,13 +41,14 @@ class Installed:
 
 @dataclass(frozen=True, slots=True)
 class Job:
-    """One program to run; `child.run_program` says what `marks`, `result` and `value` mean."""
+    """One program to run; `child.run_program` says what `marks`, `result`, `value` and `shows` mean."""
 
     id: int
     source: str
     marks: tuple[int, ...]
     result: str | None
     value: str | None
+    shows: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,16 +71,24 @@ class Raised:
 
 @dataclass(frozen=True, slots=True)
 class Answer:
-    """What one program did. `died` says, as a predicate, how its process ended without an answer."""
+    """What one program did; `child.run_program` says what `mismatch`, `shown` and `unshown` mean.
+
+    `died` says, as a predicate, how its process ended without an answer, and `died_at` on which lines of the program it was
+    then, as far as that is known. `in_time` is false if it was ended for the time it took.
+    """
 
     raised: tuple[Raised, ...] = ()
     mismatch: str | None = None
+    shown: bool | None = None
+    unshown: str | None = None
     died: str | None = None
+    died_at: tuple[int, ...] = ()
+    in_time: bool = True
 
 
 def probe(python: Path, names: Sequence[str]) -> Installed:
     """What is installed for `python`. Raises `VerifyError` if it cannot be run or has no JAX."""
-    command = [str(python), "-I", str(_CHILD), "probe", *names]
+    command = [str(python), "-I", str(CHILD), "probe", *names]
     try:
         done = subprocess.run(command, capture_output=True, stdin=subprocess.DEVNULL, timeout=_PROBE_LIMIT, check=True)
         found = json.loads(done.stdout)
@@ -111,41 +123,51 @@ def _run_process(python: Path, devices: int, jobs: Sequence[Job], limit: float, 
     queue.write_text("".join(json.dumps(asdict(job)) + "\n" for job in jobs), encoding="utf-8")
     results.touch()
     work.mkdir()
-    command = [str(python), "-I", str(_CHILD), "run", str(queue), str(results)]
+    command = [str(python), "-I", str(CHILD), "run", str(queue), str(results)]
     with (folder / "errors").open("w+b") as errors:
         try:
             code = subprocess.run(
                 command,
                 cwd=work,
-                env=_environment(devices),
+                env=environment(devices),
                 stdin=subprocess.DEVNULL,
                 stdout=subprocess.DEVNULL,
                 stderr=errors,
                 timeout=limit,
                 check=False,
             ).returncode
-            died = _ending(code)
         except subprocess.TimeoutExpired:
-            died = f"was ended after {limit:g} seconds"
+            code = None
         errors.seek(0)
-        last_words = _last_line(errors.read())
+        return read_answers(results, code, limit, errors.read(), str(python))
+
+
+def read_answers(results: Path, code: int | None, limit: float, errors: bytes, python: str) -> dict[int, Answer]:
+    """The answers in the file that one process wrote, with how it ended for the program that it did not finish.
+
+    `code` is its exit code, None if it was ended after `limit` seconds, `errors` its stderr. Raises `VerifyError` if it ran none.
+    """
+    died = _ending(code) if code is not None else f"was ended after {limit:g} seconds"
     lines: list[dict[str, Any]] = [json.loads(line) for line in results.read_text("utf-8").splitlines()]
-    answers = {
-        line["id"]: Answer(tuple(_raised(**raised) for raised in line["raised"]), line["mismatch"])
-        for line in lines
-        if "id" in line
-    }
+    answers = {line["id"]: _answer(line) for line in lines if "id" in line}
     if not lines:
-        raise VerifyError(f"{python} {died} before it ran a program: {last_words}")
-    answers.setdefault(lines[-1].get("started", lines[-1].get("id")), Answer(died=died))
+        raise VerifyError(f"{python} {died} before it ran a program: {_last_line(errors)}")
+    at = tuple(int(number) for number in _PROGRAM_LINE.findall(errors))
+    ended = Answer(died=died, died_at=at, in_time=code is not None)
+    answers.setdefault(lines[-1].get("started", lines[-1].get("id")), ended)
     return answers
+
+
+def _answer(line: Mapping[str, Any]) -> Answer:
+    raised = tuple(_raised(**raised) for raised in line["raised"])
+    return Answer(raised, line["mismatch"], line["shown"], line["unshown"])
 
 
 def _raised(line: int, exception: str, kinds: list[str], message: str, lost: bool) -> Raised:
     return Raised(line, exception, tuple(kinds), message, lost)
 
 
-def _environment(devices: int) -> dict[str, str]:
+def environment(devices: int) -> dict[str, str]:
     """The environment of this process without the settings that would change what JAX does."""
     kept = {name: value for name, value in os.environ.items() if not name.startswith(("JAX_", "XLA_"))}
     return {**kept, "XLA_FLAGS": f"--xla_force_host_platform_device_count={devices}", "JAX_PLATFORMS": "cpu"}

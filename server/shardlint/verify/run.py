@@ -21,7 +21,9 @@ from shardlint.records.cases import Case, CasesError, parse_cases
 from shardlint.records.catalogue import Observation
 from shardlint.records.files import UnusableError, read_json, read_text, read_toml
 from shardlint.records.observed import OBSERVED_NAME, RuleRun, differences, read_observations, write_observations
-from shardlint.verify.process import Answer, Installed, Job, Raised, VerifyError, probe, run_jobs
+from shardlint.verify.group import run_together
+from shardlint.verify.judge import Expected, Part, seen, told, wrong
+from shardlint.verify.process import Answer, Installed, Job, VerifyError, probe, run_jobs
 
 PLATFORM = "cpu"
 """The only platform that programs are run on: forced CPU devices."""
@@ -79,18 +81,6 @@ class _Rule:
     cases: tuple[Case, ...]
 
 
-@dataclass(frozen=True, slots=True)
-class _Part:
-    """A program of a case, its own or (with `fix`, the title in `rule.toml`) a fixed one, with the reason not to run it."""
-
-    case: Case
-    shown: str | None
-    fix: str | None
-    source: str
-    line: int
-    skipped: str | None
-
-
 def verify(
     rules_dir: Path,
     names: Sequence[str],
@@ -113,7 +103,7 @@ def verify(
         progress(rule.name, done, len(rules))
         parts = [part for case in rule.cases for part in _parts(rule, case, installed)]
         answers = _answers(interpreter, parts, limit)
-        judged = [(part, _judge(rule, part, answers.get(index))) for index, part in enumerate(parts)]
+        judged = [(part, _judge(rule, part, answers.get(index, ()))) for index, part in enumerate(parts)]
         outcomes += [outcome for _, outcome in judged]
         consumers = frozenset(case.consumer for case in rule.cases if case.consumer)
         runs[rule.name] = RuleRun(PLATFORM, installed.jax, consumers, _observations(judged, answers, installed))
@@ -165,7 +155,7 @@ def _read_rule(folder: Path) -> _Rule:
     try:
         path = folder / "rule.toml"
         table = read_toml(path)
-        jax, titles = SpecifierSet(table["jax"]), tuple(fix["title"] for fix in table["fix"])
+        jax, titles = SpecifierSet(table["jax"]), tuple(fix["title"] for fix in table.get("fix", ()))
         path = folder / "record.json"
         record: Mapping[str, Any] = read_json(path)
         record = record.get("record", record)
@@ -188,16 +178,16 @@ def _modules(rules: Iterable[_Rule]) -> set[str]:
     return {name.partition(".")[0] for name in named} - {"cuda"}
 
 
-def _parts(rule: _Rule, case: Case, installed: Installed) -> list[_Part]:
+def _parts(rule: _Rule, case: Case, installed: Installed) -> list[Part]:
     runs_on = rule.jax if case.runs_on is None else SpecifierSet(case.runs_on)
     skipped = _why_not(case, case.needs, runs_on, installed)
-    parts = [_Part(case, None, None, case.program, case.program_line, skipped)]
+    parts = [Part(case, None, None, case.program, case.program_line, skipped)]
     skipped = skipped or _why_not(case, case.fix_needs, runs_on, installed)
     for fixed in case.fixes:
         title = next((title for title in rule.titles if _shows(title, fixed.title)), None)
         if title is None:
             raise VerifyError(f"{rule.page}:{fixed.line - 1}: rule.toml has no fix that is shown as {fixed.title!r}.")
-        parts.append(_Part(case, fixed.title, title, fixed.source, fixed.line, skipped))
+        parts.append(Part(case, fixed.title, title, fixed.source, fixed.line, skipped))
     return parts
 
 
@@ -211,83 +201,51 @@ def _why_not(case: Case, needs: Iterable[str], runs_on: SpecifierSet, installed:
         return f"it is for JAX {runs_on}, and this is JAX {installed.jax}"
     if case.platform != PLATFORM:
         return f"it needs the platform {case.platform}"
-    if case.processes != 1:
-        return f"it needs {case.processes} processes"
     for name in needs:
         if name == "cuda":
             return "it needs a CUDA device"
         if name.partition(".")[0] in installed.missing:
             return f"{name} is not installed"
-    return "running a program does not show whether data were copied" if case.expect == "silent-copy" else None
+    unseen = case.expect == "silent-copy" and case.shows is None
+    return "running a program does not show whether data were copied" if unseen else None
 
 
-def _answers(python: Path, parts: Sequence[_Part], limit: float) -> dict[int, Answer]:
-    jobs: dict[int, list[Job]] = {}
+def _answers(python: Path, parts: Sequence[Part], limit: float) -> dict[int, tuple[Answer, ...]]:
+    """The answers to each part that can be run, one of each process that ran it."""
+    together: dict[int, list[Job]] = {}
+    answers: dict[int, tuple[Answer, ...]] = {}
     for index, part in enumerate(parts):
-        if part.skipped is None:
-            fixed = part.fix is not None
-            marks = () if fixed else tuple(mark.line for mark in part.case.marks)
-            job = Job(
-                index, part.source, marks, part.case.result if fixed else None, part.case.value if fixed else None
-            )
-            jobs.setdefault(part.case.devices, []).append(job)
-    answers: dict[int, Answer] = {}
-    for devices, batch in jobs.items():
-        answers.update(run_jobs(python, devices, batch, limit))
+        if part.skipped is not None:
+            continue
+        case, fixed = part.case, part.fix is not None
+        job = Job(
+            index, part.source, part.marks, case.result if fixed else None, case.value if fixed else None, case.shows
+        )
+        if case.processes > 1:
+            answers[index] = run_together(python, case.processes, case.devices, job, limit)
+        elif case.expect == "crash" and not fixed:
+            answers[index] = (run_jobs(python, case.devices, [job], limit)[index],)
+        else:
+            together.setdefault(case.devices, []).append(job)
+    for devices, batch in together.items():
+        answers |= {index: (answer,) for index, answer in run_jobs(python, devices, batch, limit).items()}
     return answers
 
 
-def _judge(rule: _Rule, part: _Part, answer: Answer | None) -> Outcome:
-    if answer is None:
+def _judge(rule: _Rule, part: Part, answers: Sequence[Answer]) -> Outcome:
+    if not answers:
         status, detail = Status.NOT_OBSERVED, f"Not run: {part.skipped}."
     else:
-        wrong = _wrong(rule, part, answer)
-        status = Status.OBSERVED if wrong is None else Status.FAILED
-        detail = _seen(answer) if wrong is None else f"{rule.page}:{wrong}"
+        expected = Expected(rule.exception, rule.message)
+        faults = (fault for answer in answers if (fault := wrong(expected, part, answer)) is not None)
+        fault = next(faults, None)
+        status = Status.OBSERVED if fault is None else Status.FAILED
+        detail = seen(part, answers[0]) if fault is None else f"{rule.page}:{fault}"
     return Outcome(rule.name, part.case.title, part.case.line, part.shown, status, detail)
 
 
-def _wrong(rule: _Rule, part: _Part, answer: Answer) -> str | None:
-    """What differs from the page, as a sentence that begins with the line of `cases.md`."""
-
-    def at(line: int) -> int:
-        return part.line + max(line, 1) - 1
-
-    if answer.died is not None:
-        return f"{at(1)}: the process {answer.died} while it ran this program."
-    marks = () if part.fix is not None else tuple(mark.line for mark in part.case.marks)
-    by_line = {raised.line: raised for raised in reversed(answer.raised)}
-    for raised in answer.raised:
-        if raised.line not in marks:
-            return f"{at(raised.line)}: this line is not marked, but raised {raised}."
-    for line in marks:
-        if line not in by_line:
-            return f"{at(line)}: this line is marked, but it raised nothing or was not reached."
-        if reason := _other_exception(rule, part.case, by_line[line]):
-            return f"{at(line)}: {reason}, but this line raised {by_line[line]}."
-    return f"{at(1)}: after the fix {answer.mismatch}." if answer.mismatch else None
-
-
-def _other_exception(rule: _Rule, case: Case, raised: Raised) -> str | None:
-    if raised.lost:
-        return None
-    expected = case.exception or rule.exception
-    if expected is not None and expected not in raised.kinds:
-        return f"expected {expected}"
-    pattern = case.message or (rule.message if expected == rule.exception else None)
-    if pattern is not None and not re.search(pattern, raised.message):
-        return f"expected a message that matches {pattern!r}"
-    return None
-
-
-def _seen(answer: Answer) -> str:
-    """What a program did that did what the page claims."""
-    raised = dict.fromkeys(str(one) for one in answer.raised if not one.lost)
-    return f"It raised {'; '.join(raised)}" if raised else "It ran to its end."
-
-
 def _observations(
-    judged: Sequence[tuple[_Part, Outcome]], answers: Mapping[int, Answer], installed: Installed
+    judged: Sequence[tuple[Part, Outcome]], answers: Mapping[int, Sequence[Answer]], installed: Installed
 ) -> tuple[Observation, ...]:
     """One observation a consumer: what the page's first observed case of it showed, and the fixes proven by any of them."""
     kept: dict[str, Observation] = {}
@@ -295,11 +253,11 @@ def _observations(
         consumer = part.case.consumer
         if consumer is None or outcome.status is not Status.OBSERVED:
             continue
-        if part.fix is None and consumer not in kept and answers[index].raised:
-            first = answers[index].raised[0]
+        if part.fix is None and part.case.marks and consumer not in kept:
+            exception, message = told(answers[index][0])
             version = installed.version_of(consumer)
             kept[consumer] = Observation(
-                PLATFORM, installed.jax, consumer, version, part.case.expect, first.exception, first.message, ()
+                PLATFORM, installed.jax, consumer, version, part.case.expect, exception, message, ()
             )
         elif part.fix is not None and consumer in kept and part.fix not in kept[consumer].fixed:
             kept[consumer] = replace(kept[consumer], fixed=(*kept[consumer].fixed, part.fix))
