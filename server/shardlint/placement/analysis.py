@@ -17,6 +17,7 @@ from shardlint.placement.table import Table
 from shardlint.syntax.claims import Function as FunctionDefinition
 
 _KNOWN = ("jax.", "jaxlib.")
+_JAX = frozenset({"jax", "jaxlib"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -69,7 +70,12 @@ def hand_offs(
             return one.claims.functions
         return own.functions if probe is None else own.functions | probe.functions
 
-    found = Reaches(modules, lambda name: _matters(name, table, answers), wanted).of(module)
+    found = Reaches(
+        modules,
+        lambda name: _matters(name, table, answers),
+        lambda name, libraries: _meets(name, libraries, table),
+        wanted,
+    ).of(module)
     if not (found.anything or own.by_node or probe):
         return Seen((), (), (module,), missing=missing)
     program = Program(table, target, answers, module, modules, found.functions, assumed, probe)
@@ -99,3 +105,15 @@ def _matters(name: str, table: Table, answers: Mapping[str, str]) -> bool:
     if name.startswith("builtins."):
         return False
     return last in table.telling and not name.startswith(_KNOWN) and table.effect(name) is None
+
+
+def _meets(name: str, libraries: frozenset[str], table: Table) -> bool:
+    """Whether a function that is called so may be where arrays of two libraries meet, in a module that imports these: it gives arrays of
+    another library, or takes those of its own only, or leads to what takes arrays of JAX.
+    """
+    if _JAX.isdisjoint(libraries):
+        return False
+    name = table.canonical(name)
+    if name in table.functions:
+        return not name.startswith(_KNOWN) or not libraries.isdisjoint(table.array_classes.keys() - {"jax", "numpy"})
+    return name in table.leading

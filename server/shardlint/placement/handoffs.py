@@ -114,6 +114,8 @@ def _may_be_refused(value: Value, row: Consumer, frame: Frame) -> bool:
 
 def _tells(value: Value) -> bool:
     """Whether anything is known of a value for which a rule could ask."""
+    if isinstance(value, Foreign) and value.sure:
+        return True
     return isinstance(value, Array) or (isinstance(value, Host | Foreign) and value.nature is not PLAIN)
 
 

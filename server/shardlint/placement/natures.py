@@ -59,6 +59,8 @@ def typed(made: Value, site: Site) -> Value:
         return made
     if row.gives is not None:
         return with_nature(made, _told(row.gives, site))
+    if row.default is not None:
+        return made if site.arguments.open or told is not None else with_nature(made, _told(row.default, site))
     if row.literals is not None and (dtype := _of_literals(site.argument(0), row.literals)) is not None:
         return with_nature(made, _told(dtype, site))
     return with_nature(

@@ -39,13 +39,15 @@ class Effect:
 @dataclass(frozen=True, slots=True)
 class Dtype:
     """Which dtype an array has that a function makes: the one given as the argument at a position, or else the one that it `gives`, or
-    `keeps` of what it is given. `literals` is the dtype that it gives complex literals.
+    `keeps` of what it is given. `literals` is the dtype that it gives complex literals, `default` the one that
+    it makes where it is told none.
     """
 
     argument: int | None = None
     gives: str | None = None
     keeps: bool = False
     literals: str | None = None
+    default: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,6 +161,22 @@ class Table:
         )
 
     @cached_property
+    def leading(self) -> frozenset[str]:
+        """Names that are no hand-offs and lead to one: functions that give arrays of other libraries, what gives an object that takes
+        arrays or has a method that does, and the classes of such objects.
+        """
+        taking = self.consumers.keys() | self.functions.keys()
+        holders = {name.rpartition(".")[0] for name in taking} - set(self.array_classes.values())
+        classes = {name for name in holders if name.rpartition(".")[2][:1].isupper()}
+        steps = {name: effect.gives for name, effect in self.effects.items() if effect.gives is not None}
+        direct = {name for name, gives in steps.items() if gives in taking or gives in classes}
+        makers = {name.rpartition(".")[0] for name in direct}
+        arrays = {
+            name for name, effect in self.effects.items() if effect.name in ("foreign-array", "parameter", "parameters")
+        }
+        return frozenset(classes | direct | arrays | {name for name, gives in steps.items() if gives in makers})
+
+    @cached_property
     def libraries(self) -> frozenset[str]:
         """The top-level modules of all names in the table."""
         namespaces = (prefix for prefix, _ in self.namespaces)
@@ -240,6 +258,7 @@ def load() -> Table:
             row["effect"],
             _argument(row.get("value")),
             _argument(row.get("target")),
+            row.get("library"),
             entered=row.get("entered", False),
             gives=row.get("gives"),
         )
@@ -265,7 +284,9 @@ def load() -> Table:
         consumers=_consumers(hand_offs["consumer"], hand_offs["refusals"]),
         functions=_consumers(_read("functions.toml")["consumer"], {}),
         dtypes={
-            name: Dtype(row.get("argument"), row.get("gives"), row.get("keeps", False), row.get("literals"))
+            name: Dtype(
+                row.get("argument"), row.get("gives"), row.get("keeps", False), row.get("literals"), row.get("default")
+            )
             for row in api["dtype"]
             for name in row["names"]
         },

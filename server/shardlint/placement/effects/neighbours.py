@@ -63,7 +63,9 @@ def decorated(site: Site) -> Value:
     if not _is_function(site):
         return Symbol(site.name)
     given, made = site.arguments.get(0), site.effect.gives or ""
-    return Symbol(f"{made}.on_arrays" if isinstance(given, Function) and _uses_as_arrays(given) else made)
+    stricter = f"{made}.on_arrays"
+    told = stricter in site.machine.table.consumers and isinstance(given, Function) and _uses_as_arrays(given)
+    return Symbol(stricter if told else made)
 
 
 def _uses_as_arrays(function: Function) -> bool:
