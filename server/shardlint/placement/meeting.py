@@ -97,6 +97,8 @@ def _meet(
 ) -> None:
     """Record the arrays of other libraries that a function of one library is given, by themselves or in containers."""
     for operand, value in given:
+        if isinstance(value, Mapping) and row.lists is None:
+            continue
         for part in _parts(operand, value):
             if any(_is_foreign(one, row) for one in alternatives(part[1])):
                 record(machine, row, *part, arguments, node, node.func, frame)
