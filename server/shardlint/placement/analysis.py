@@ -7,8 +7,8 @@ from dataclasses import dataclass
 
 from shardlint.model import Target
 from shardlint.placement.claiming import Assumed, WrongClaim
-from shardlint.placement.handoffs import TELLING_NAMES
 from shardlint.placement.machine import Event
+from shardlint.placement.meeting import TELLING_NAMES
 from shardlint.placement.modules import Module, Modules, Own
 from shardlint.placement.outline import DONATING
 from shardlint.placement.probe import Probe
@@ -18,6 +18,7 @@ from shardlint.placement.table import Table
 from shardlint.syntax.claims import Function as FunctionDefinition
 
 _KNOWN = ("jax.", "jaxlib.")
+_JAX = frozenset({"jax", "jaxlib"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +71,12 @@ def hand_offs(
             return one.claims.functions
         return own.functions if probe is None else own.functions | probe.functions
 
-    found = Reaches(modules, lambda name: _matters(name, table, answers), wanted).of(module)
+    found = Reaches(
+        modules,
+        lambda name: _matters(name, table, answers),
+        lambda name, libraries: _meets(name, libraries, table),
+        wanted,
+    ).of(module)
     if not (found.anything or own.by_node or probe):
         return Seen((), (), (module,), missing=missing)
     program = Program(table, target, answers, module, modules, found.functions, assumed, probe)
@@ -101,3 +107,15 @@ def _matters(name: str, table: Table, answers: Mapping[str, str]) -> bool:
     if name.startswith("builtins."):
         return False
     return last in table.telling and not name.startswith(_KNOWN) and table.effect(name) is None
+
+
+def _meets(name: str, libraries: frozenset[str], table: Table) -> bool:
+    """Whether a function that is called so may be where arrays of two libraries meet, in a module that imports these: it gives arrays of
+    another library, or takes those of its own only, or leads to what takes arrays of JAX.
+    """
+    if _JAX.isdisjoint(libraries):
+        return False
+    name = table.canonical(name)
+    if name in table.functions:
+        return not name.startswith(_KNOWN) or not libraries.isdisjoint(table.array_classes.keys() - {"jax", "numpy"})
+    return name in table.leading

@@ -30,6 +30,7 @@ from shardlint.placement.domain import (
 from shardlint.placement.external import read
 from shardlint.placement.frame import Frame
 from shardlint.placement.machine import Arguments, Machine
+from shardlint.placement.nature import Nature
 from shardlint.placement.natures import library, natured
 from shardlint.placement.objects import object_attribute
 from shardlint.placement.parameters import positional_defaults
@@ -48,11 +49,14 @@ _OF_SHARDING = {
 }
 
 
+_PARTS = frozenset({"real", "imag"})
+
+
 def attribute(owner: Value, name: str, node: Node, frame: Frame, machine: Machine) -> Value:
     """`owner.name`; what is not known is a method that waits to be called."""
     match owner:
         case Symbol():
-            return machine.canonical_symbol(f"{owner.name}.{name}", node, frame)
+            return _of_symbol(owner, name, node, frame, machine)
         case Namespace(module):
             return machine.member(module, name, node, frame)
         case Instance() | Class() | Super():
@@ -93,6 +97,7 @@ def _of_array(array: Array, name: str, node: Node, frame: Frame, machine: Machin
     known = frame.count(array)
     match reads:
         case "like":
+            array = replace(array, nature=_of_part(array.nature)) if name in _PARTS else array
             return array if not array.stacked else replace(array, stacked=False, count=ONE)
         case "shards":
             one = Array(ONE, frame.fresh(node), trace=array.trace, committed=True, shard_of=known)
@@ -109,11 +114,26 @@ def _of_array(array: Array, name: str, node: Node, frame: Frame, machine: Machin
             return Method(array, name)
 
 
+def _of_symbol(owner: Symbol, name: str, node: Node, frame: Frame, machine: Machine) -> Value:
+    """A name in a library; attributes that hold an array have the library's name in the table."""
+    full = f"{owner.name}.{name}"
+    held = machine.table.attributes.get(full)
+    if held is None or held not in machine.table.array_classes:
+        return machine.canonical_symbol(full, node, frame)
+    return natured(Foreign(held, sure=True), Site(machine, frame, node, full, Effect("unknown"), Arguments()))
+
+
 def _of_other_library(owner: Host | Foreign, name: str, node: Node, frame: Frame, machine: Machine) -> Value:
     full = f"{machine.table.array_classes.get(library(owner) or '')}.{name}"
     if machine.table.attributes.get(full) != "like":
         return read(owner, name, node, frame, machine)
+    owner = replace(owner, nature=_of_part(owner.nature)) if name in _PARTS else owner
     return natured(owner, Site(machine, frame, node, full, Effect("unknown"), Arguments(), owner))
+
+
+def _of_part(nature: Nature) -> Nature:
+    """The nature of the real or imaginary part of an array, whose dtype is another one."""
+    return replace(nature, dtype=None) if (nature.dtype or "").startswith("complex") else nature
 
 
 def _of_fact(fact: Fact, name: str) -> Value:

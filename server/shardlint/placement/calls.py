@@ -32,6 +32,7 @@ from shardlint.placement.domain import (
     Sharding,
     Symbol,
     Transformed,
+    Unknown,
     Value,
     Version,
 )
@@ -39,9 +40,10 @@ from shardlint.placement.effects import EFFECTS
 from shardlint.placement.external import called
 from shardlint.placement.frame import Frame
 from shardlint.placement.giving import used
-from shardlint.placement.handoffs import call_seen, consumer_of, result_of
+from shardlint.placement.handoffs import consumer_of, result_of
 from shardlint.placement.lattice import alternatives, each, without_none
 from shardlint.placement.machine import Arguments, Machine, item_of
+from shardlint.placement.meeting import call_seen
 from shardlint.placement.methods import container_method
 from shardlint.placement.natures import computed, library, natured
 from shardlint.placement.objects import construct, object_attribute, record_method
@@ -183,6 +185,8 @@ class Calls:
             case Fact(what="sharding") if name == "is_equivalent_to":
                 other = arguments.get(0)
                 return proof_of_one(owner) if isinstance(other, Sharding) and other.count == ONE else UNKNOWN
+            case Unknown() | Instance() if (effect := self._machine.table.effects.get(f"?.{name}")) is not None:
+                return EFFECTS[effect.name](Site(self._machine, frame, node, f"?.{name}", effect, arguments, owner))
             case _:
                 result = called(Method(owner, name), arguments, node, frame, self._machine)
                 if name in _NEVER_RETURN:
@@ -197,10 +201,11 @@ class Calls:
         full = f"{table.array_classes.get(library(owner) or '')}.{name}"
         effect = table.effects.get(full, _NO_EFFECT)
         site = Site(self._machine, frame, node, full, effect, arguments, owner)
-        if effect is not _NO_EFFECT:
+        if effect is not _NO_EFFECT and effect.name != "foreign-array":
             return natured(EFFECTS[effect.name](site), site)
-        lasting = computed([owner], same_dtype=False)
-        made = Host(lasting) if isinstance(owner, Host) else Foreign(owner.library, None, lasting)
+        sure = effect is not _NO_EFFECT
+        lasting = computed([owner], same_dtype=False, recording=frame.state.recording and sure)
+        made = Host(lasting) if isinstance(owner, Host) else Foreign(owner.library, None, lasting, sure)
         return natured(made, site)
 
 

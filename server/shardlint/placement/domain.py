@@ -114,11 +114,14 @@ class Host:
 
 @dataclass(frozen=True, slots=True)
 class Foreign:
-    """A value of another array library, named by its import name; `device` where it is told."""
+    """A value of another array library, named by its import name; `device` where it is told. It is `sure` if it is surely an array
+    and not another of the library's objects, or a number that one of its functions gave.
+    """
 
     library: str
     device: DeviceId | None = None
     nature: Nature = PLAIN
+    sure: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -482,3 +485,7 @@ def _measure(value: Container | OneOf, own: int, parts: Iterable[Any], ids: Ids)
             found |= inside(part)
     object.__setattr__(value, "weight", heavy)
     object.__setattr__(value, "inside", found)
+
+
+WITHOUT_GRADIENTS = Symbol("torch.no_grad")
+"""The context in which PyTorch records nothing of what it computes for gradients."""

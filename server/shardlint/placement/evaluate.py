@@ -166,7 +166,14 @@ class Evaluator:
         return found
 
     def _item(self, owner: Value, index: Value, node: ast.Subscript, frame: Frame) -> Value:
+        if isinstance(owner, Symbol) and self._is_kernel(owner.name):
+            return owner
         return item(owner, index, node, frame, self._machine) or subscript(owner, index, node, frame)
+
+    def _is_kernel(self, name: str) -> bool:
+        """Whether it is a function that is told in brackets how it is to be launched."""
+        row = self._machine.table.classes.get(name)
+        return row is not None and row.kind == "kernel"
 
     def slice(self, node: ast.Slice, frame: Frame) -> Value:
         parts = [

@@ -5,7 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Sequence
 
-from shardlint.placement.domain import UNKNOWN, Class, Mesh, Symbol, Value
+from shardlint.placement.domain import UNKNOWN, WITHOUT_GRADIENTS, Class, Mesh, Symbol, Value
 from shardlint.placement.domain import Sequence as SequenceValue
 from shardlint.placement.frame import Attempt, Frame, Loop
 from shardlint.placement.iteration import element, items_of
@@ -252,6 +252,8 @@ def manage(node: ast.With | ast.AsyncWith, frame: Frame, machine: Machine) -> No
         swallowed += _expected(item.context_expr, frame, machine)
         if isinstance(value, Mesh):
             frame.state.entered = value.count
+        if value == WITHOUT_GRADIENTS:
+            frame.state.recording = False
         value = entered(value, item.context_expr, frame, machine)
         if item.optional_vars is not None:
             machine.bind(item.optional_vars, value, frame)
@@ -266,6 +268,7 @@ def manage(node: ast.With | ast.AsyncWith, frame: Frame, machine: Machine) -> No
             left(value, item.context_expr, frame, machine)
     frame.state.mesh, frame.state.mesh_trace = before.mesh, before.mesh_trace
     frame.state.entered, frame.state.default, frame.traced = before.entered, before.default, traced
+    frame.state.recording = before.recording
 
 
 def _manager(item: ast.withitem) -> str:

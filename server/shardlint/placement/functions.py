@@ -33,6 +33,7 @@ from shardlint.placement.trace import Trace, same_evidence
 from shardlint.syntax.scopes import FunctionNode
 from shardlint.syntax.tree import Node
 
+_WITHOUT_GRADIENTS = frozenset({"no_grad", "inference_mode"})
 _MOST_NESTED = 2
 _MOST_CONTEXTS = 16
 CROWDED = _MOST_CONTEXTS // 2
@@ -129,7 +130,8 @@ class Functions:
         state, handlers = frame.state, frame.handlers
         machine = frame.fact(EVERY_ARRAY), frame.fact(THIS_PROCESS), fewest(frame)
         around = (
-            state.mesh, state.entered, state.default, state.processes, state.version_guarded, machine, self.machine.at_home,
+            state.mesh, state.entered, state.default, state.processes, state.version_guarded, state.recording, machine,
+            self.machine.at_home,
         )  # fmt: skip
         context = (code, closure, tuple(sorted(bound.items())), tuple(crossing.pattern), around, handlers, frame.traced)
         known = self._summaries.setdefault(context, [])
@@ -244,6 +246,7 @@ def run_body(code: Code, frame: Frame, machine: Machine) -> tuple[Value, State |
     """Run the body of a function in its frame: the result, and the state behind it, None if it never returns."""
     machine.journal.chunks.add(code.chunk)
     machine.entered(code, frame)
+    frame.state.recording = frame.state.recording and not _records_nothing(code.node)
     if isinstance(code.node, ast.Lambda):
         result = machine.evaluate(code.node.body, frame)
         if frame.state.alive:
@@ -257,6 +260,14 @@ def run_body(code: Code, frame: Frame, machine: Machine) -> tuple[Value, State |
         return machine.claiming.returned(code, Elements(one_of(frame.yields)), frame), end
     result = correlated([(value, state.facts) for value, state in frame.returns])
     return (result if end is None else machine.claiming.returned(code, result, frame)), end
+
+
+def _records_nothing(node: FunctionNode) -> bool:
+    """Whether a function is decorated so that PyTorch records nothing in it for gradients."""
+    if isinstance(node, ast.Lambda):
+        return False
+    made = [one.func if isinstance(one, ast.Call) else one for one in node.decorator_list]
+    return any(getattr(one, "attr", getattr(one, "id", "")) in _WITHOUT_GRADIENTS for one in made)
 
 
 def _worth_splitting(value: Value) -> bool:
@@ -292,6 +303,7 @@ def _inner_state(bound: dict[str, Value], frame: Frame) -> State:
         processes=around.processes,
         processes_trace=around.processes_trace,
         version_guarded=around.version_guarded,
+        recording=around.recording,
     )
 
 

@@ -16,10 +16,12 @@ from shardlint.placement.domain import (
     Array,
     Class,
     Constant,
+    Elements,
     Fact,
     Foreign,
     Host,
     Instance,
+    Mapping,
     Method,
     OneOf,
     Sequence,
@@ -284,6 +286,8 @@ def instance(value: Value, names: Kinds) -> bool | None:
             concrete = count is not None and not traced
             never = _HOST_TYPES | ({"torch.Tensor", "jax.core.Tracer"} if concrete else {"torch.Tensor"})
             return False if _others(names) <= never else None
+        case Sequence() | Mapping() | Elements():
+            return False if _others(names) and _others(names) <= _HOST_TYPES | {"jax.Array", "torch.Tensor"} else None
         case Host():
             return False if _others(names) <= {"jax.Array", "torch.Tensor"} else None
         case Foreign(library):

@@ -1,29 +1,17 @@
-"""Seeing hand-offs: a call or attribute read of the table of consumers becomes events, one for each alternative."""
+"""Hand-offs as events: one for each alternative of what is handed over. Which calls are hand-offs is told in `meeting`."""
 
 from __future__ import annotations
 
 import ast
-from collections.abc import Hashable, Iterator
+from collections.abc import Hashable
 from dataclasses import replace
-from itertools import islice
 
 from shardlint.placement.counts import ONE, Subject, Told
-from shardlint.placement.domain import (
-    UNKNOWN,
-    Array,
-    Capsule,
-    Foreign,
-    Host,
-    Method,
-    OneOf,
-    Symbol,
-    Unknown,
-    Value,
-)
+from shardlint.placement.domain import Array, Capsule, Foreign, Host, Method, OneOf, Symbol, Unknown, Value
 from shardlint.placement.external import ask_about
 from shardlint.placement.facts import exclude, learn
 from shardlint.placement.frame import Frame
-from shardlint.placement.lattice import alternatives, is_container, leaves, one_of
+from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.machine import Arguments, Event, Machine
 from shardlint.placement.nature import PLAIN, Nature
 from shardlint.placement.natures import ITEM, READ_ONLY, STRIDED, Data, layout_of, library
@@ -31,17 +19,14 @@ from shardlint.placement.table import Consumer
 from shardlint.placement.trace import Trace
 from shardlint.placement.tracing import Tracing
 from shardlint.placement.writes import is_refused, note_write
-from shardlint.syntax.tree import Node
 
-TELLING_NAMES = frozenset({"to_dlpack", "from_dlpack", "toDlpack", "fromDlpack"})
 COMMON_PROTOCOLS = frozenset(
     {
-        "numpy", "scalar", "operator", "operand", "write", "compute", "donate", "address", "save", "pickle", "text", "iteration",
-        "place", "gather", "shards", "computation",
+        "numpy", "scalar", "operator", "write", "compute", "donate", "address", "save", "pickle", "text", "iteration",
+        "place", "gather", "shards", "computation", "function", "items", "conversion",
     }
 )  # fmt: skip
 """The protocols of what every program does all the time: they refuse no array for its placement, and where nothing is known nobody asks."""
-_MOST_ITEMS = 32
 _ASKING_WORDS = frozenset({"copy", "device", "dl_device"})
 """Keywords with which it matters what library the data comes from; else only what goes into JAX may be wrong to hand over at all."""
 _CAUGHT_WITH = frozenset({"*", "Exception", "BaseException"})
@@ -51,7 +36,7 @@ def consumer_of(machine: Machine, function: Value) -> tuple[Consumer, Value | No
     """The consumer that calling `function` is, with the object whose method it is."""
     match function:
         case Symbol(name):
-            row = machine.table.consumers.get(name)
+            row = machine.table.consumer(name)
             return None if row is None else (row, None)
         case Method(Array() | Unknown() | Host() | Foreign() as owner, name):
             row = machine.table.consumers.get(f"{machine.table.array_classes.get(library(owner) or 'jax')}.{name}")
@@ -66,80 +51,11 @@ def consumer_of(machine: Machine, function: Value) -> tuple[Consumer, Value | No
             return None
 
 
-def call_seen(machine: Machine, function: Value, arguments: Arguments, node: Node, frame: Frame) -> None:
-    """Record the hand-off, if any, that a call is."""
-    if not isinstance(node, ast.Call):
-        return
-    found = consumer_of(machine, function)
-    if found is not None:
-        row, owner = found
-        for operand_node, value in _operands(row, owner, arguments):
-            if not isinstance(owner, Unknown):
-                record(machine, row, operand_node, value, arguments, node, node.func, frame)
-        return
-    name = function.name if isinstance(function, Symbol | Method) else ""
-    out = arguments.keywords.get("out") if isinstance(function, Symbol) and name.startswith("numpy.") else None
-    if out is not None:
-        row = replace(machine.table.consumers["operator.setitem"], name=name)
-        node_of = next((one.value for one in node.keywords if one.arg == "out"), None)
-        record(machine, row, node_of, out, arguments, node, node.func, frame)
-    if name.rpartition(".")[2] in TELLING_NAMES:
-        full = name if isinstance(function, Symbol) else f"?.{name}"
-        place, func = frame.place(node), frame.place(node.func)
-        machine.record(
-            Event(place, func, full, "dlpack", None, UNKNOWN, None, arguments, None, frame.handlers, False, Tracing.NO)
-        )
-
-
 def attribute_read(machine: Machine, owner: Value, node: ast.Attribute, frame: Frame) -> None:
     """Record the hand-off, if any, that reading an attribute of an array is."""
     row = machine.table.consumers.get(f"jax.Array.{node.attr}")
     if row is not None and row.attribute and any(isinstance(one, Array) for one in alternatives(owner)):
         record(machine, row, node.value, owner, Arguments(), node, node, frame)
-
-
-def _operands(row: Consumer, owner: Value | None, arguments: Arguments) -> Iterator[tuple[ast.expr | None, Value]]:
-    """All that is handed over, each with the expression for it where the program writes one: one object, or every argument; and of a
-    tree or list what it holds.
-    """
-    if not row.every:
-        given = [_operand(row, owner, arguments)]
-    else:
-        nodes = [None] * len(arguments.values()) if arguments.node is None else _written(arguments.node, arguments)
-        given = list(zip(nodes, arguments.values(), strict=True))
-    for node, value in given:
-        if not any(is_container(one) for one in alternatives(value)):
-            yield node, value
-        elif row.tree:
-            yield from ((node, leaf) for leaf in islice(leaves(value), _MOST_ITEMS))
-
-
-def _written(call: ast.Call, arguments: Arguments) -> list[ast.expr | None]:
-    """The expressions for the values of all arguments, where there is one for each."""
-    plain = not any(isinstance(one, ast.Starred) for one in call.args)
-    named = {one.arg: one.value for one in call.keywords if one.arg is not None}
-    nodes: list[ast.expr | None] = [*call.args] if plain else []
-    nodes = nodes[: len(arguments.positional)]
-    nodes += [None] * (len(arguments.values()) - len(arguments.keywords) - len(nodes))
-    return [*nodes, *(named.get(name) for name in arguments.keywords)]
-
-
-def _operand(row: Consumer, owner: Value | None, arguments: Arguments) -> tuple[ast.expr | None, Value]:
-    """What is handed over, and the expression for it where the program writes one."""
-    call, position, keyword = arguments.node, row.array.position, row.array.keyword
-    written = position - arguments.bound
-    if owner is not None:
-        function = None if call is None else call.func
-        return (function.value if isinstance(function, ast.Attribute) else None), owner
-    given = arguments.get(position, keyword)
-    value = UNKNOWN if given is None else given
-    if call is None:
-        return None, value
-    for one in call.keywords:
-        if one.arg is not None and one.arg == keyword:
-            return one.value, value
-    plain = not any(isinstance(argument, ast.Starred) for argument in call.args[: written + 1])
-    return (call.args[written] if plain and 0 <= written < len(call.args) else None), value
 
 
 def record(
@@ -228,6 +144,8 @@ def _may_be_refused(value: Value, row: Consumer, frame: Frame) -> bool:
 
 def _tells(value: Value, row: Consumer) -> bool:
     """Whether anything is known of a value for which a rule could ask."""
+    if isinstance(value, Foreign) and value.sure:
+        return True
     if row.every:
         return isinstance(value, Array)
     return isinstance(value, Array) or (isinstance(value, Host | Foreign) and value.nature is not PLAIN)
@@ -252,8 +170,8 @@ def result_of(row: Consumer) -> Value | None:
     match row.gives:
         case "numpy":
             return Host()
-        case "torch" | "cupy" | "warp" | "tensorflow":
-            return Foreign(row.gives)
+        case "torch" | "cupy" | "warp" | "tensorflow" | "numba":
+            return Foreign(row.gives, sure=True)
         case "capsule":
             return Capsule()
         case _:

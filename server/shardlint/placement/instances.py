@@ -35,6 +35,7 @@ _GIVEN = {
     "capsule": "capsule",
     "host": "host",
     "foreign": "foreign",
+    "foreign-array": "foreign",
     "spec": "spec",
 }
 """What a function with this effect gives, whatever its arguments are."""

@@ -49,6 +49,7 @@ def merge(left: State, right: State) -> State:
         left.processes if left.processes is right.processes else Spans.MAYBE,
         left.processes_trace or right.processes_trace,
         left.version_guarded and right.version_guarded,
+        recording=left.recording and right.recording,
     )
 
 

@@ -38,8 +38,14 @@ LENT = "lent"
 ITEM = "item"
 """The mark of what was taken out of an array by its index: a number, or an array of fewer axes."""
 
-LASTING = frozenset({"requires-grad", "per-process"})
+REQUIRES_GRAD = "requires-grad"
+"""The mark of a tensor for which PyTorch records what is computed with it."""
+
+LASTING = frozenset({REQUIRES_GRAD, "per-process"})
 """The marks that what is computed from an array has too."""
+
+TEXT = "str"
+"""The dtype of arrays of text, which are no numbers."""
 
 
 def library(value: Value) -> str | None:
@@ -59,6 +65,9 @@ def library(value: Value) -> str | None:
 
 def natured(made: Value, site: Site) -> Value:
     """What a call gives, with the dtype that the call says or keeps, and marked as its row of the table says."""
+    if site.arguments.keywords.get("requires_grad") == Constant(True):
+        trace = site.step(None, f"{site.short} makes it one that requires gradients")
+        made = renatured(made, lambda own: replace(own, marks=own.marks | {REQUIRES_GRAD}, trace=trace))
     return _marked(typed(made, site), site)
 
 
@@ -72,9 +81,21 @@ def typed(made: Value, site: Site) -> Value:
         return made
     if row.gives is not None:
         return with_nature(made, _told(row.gives, site))
+    if row.default is not None:
+        return made if site.arguments.open or told is not None else with_nature(made, _told(row.default, site))
+    if row.literals is not None and (dtype := _of_literals(site.argument(0), row.literals)) is not None:
+        return with_nature(made, _told(dtype, site))
     return with_nature(
         made, common(site.arguments.values() if site.owner is None else (site.owner,)) if row.keeps else PLAIN
     )
+
+
+def _of_literals(value: Value, complex_: str) -> str | None:
+    """The dtype of an array that is made of literals, where it follows from one of them."""
+    for one in leaves(value):
+        if isinstance(one, Constant) and isinstance(one.value, str | complex):
+            return TEXT if isinstance(one.value, str) else complex_
+    return None
 
 
 def _told(dtype: str | None, site: Site) -> Nature:
@@ -98,7 +119,7 @@ def _source(row: Mark, site: Site) -> Value:
 def _marked_by(made: Value, source: Value, rows: Iterable[Mark], site: Site) -> Value:
     """What comes of one alternative of the source: the first row counts that is of its library."""
     before = source.nature if isinstance(source, Data) else PLAIN
-    row = next((row for row in rows if _counts(row, library(source), before.marks, site)), None)
+    row = next((row for row in rows if _counts(row, library(source), before, site)), None)
     if row is None:
         return made
 
@@ -114,13 +135,15 @@ def _marked_by(made: Value, source: Value, rows: Iterable[Mark], site: Site) -> 
     return renatured(made, changed)
 
 
-def _counts(row: Mark, whose: str | None, marks: frozenset[str], site: Site) -> bool:
-    """Whether a row counts for an array of this library with these marks."""
+def _counts(row: Mark, whose: str | None, nature: Nature, site: Site) -> bool:
+    """Whether a row counts for an array of this library and nature."""
     return (
         (not row.of or whose in row.of)
-        and (not row.needs or not row.needs.isdisjoint(marks))
-        and row.without.isdisjoint(marks)
+        and (not row.needs or not row.needs.isdisjoint(nature.marks))
+        and row.without.isdisjoint(nature.marks)
+        and (not row.only or nature.dtype in row.only)
         and all(site.named(one) in (None, Constant(None), Constant(False)) for one in row.unless)
+        and (row.switch is None or site.argument(row.switch, REQUIRES_GRAD.replace("-", "_")) != Constant(False))
     )
 
 
@@ -163,10 +186,12 @@ def kept(data: Data) -> Nature:
     return Nature(data.nature.dtype, trace=data.nature.trace) if data.nature is not PLAIN else PLAIN
 
 
-def computed(operands: Iterable[Value], *, same_dtype: bool) -> Nature:
-    """What comes of computing with arrays: the marks that last, and with `same_dtype` the dtype if they agree in it."""
+def computed(operands: Iterable[Value], *, same_dtype: bool, recording: bool = True) -> Nature:
+    """What comes of computing with arrays: the marks that last, if what is computed is recorded, and with `same_dtype` the dtype if
+    they agree in it.
+    """
     data = [one for operand in operands for one in alternatives(operand) if isinstance(one, Data)]
-    marked = [one for one in data if one.nature.marks & LASTING]
+    marked = [one for one in data if recording and one.nature.marks & LASTING]
     if not marked:
         return common(data) if same_dtype else PLAIN
     marks = frozenset[str]().union(*(one.nature.marks for one in marked)) & LASTING

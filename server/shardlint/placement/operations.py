@@ -57,7 +57,9 @@ def operated(
         if name == "getitem" and isinstance(this, Sequence):
             this = next((one for one in this.items if isinstance(one, Array)), this)
         arrays = [one for one in alternatives(this) if isinstance(one, Array)]
-        others = [one for one in alternatives(other) if isinstance(one, Host | Foreign)]
+        others = [
+            one for one in alternatives(other) if isinstance(one, Host) or (isinstance(one, Foreign) and one.sure)
+        ]
         if arrays and others:
             of_numpy = name == "getitem" and this is not left and all(isinstance(one, Host) for one in others)
             row = machine.table.consumers.get("numpy.ndarray.__getitem__" if of_numpy else f"operator.{name}")

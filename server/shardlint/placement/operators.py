@@ -114,10 +114,15 @@ def binary(left: Value, operator: ast.operator, right: Value, node: ast.expr, fr
         return with_nature(made, common([left, right]) if plain else PLAIN)
     for library in pair:
         if isinstance(library, Foreign):
-            return Foreign(library.library, None, computed([left, right], same_dtype=False))
+            nature = computed([left, right], same_dtype=False, recording=frame.state.recording)
+            return Foreign(library.library, None, nature, _surely_array(left, right))
     match left, right:
         case Symbol(name), _ if name.startswith("ctypes.") and isinstance(operator, ast.Mult):
             return Symbol("ctypes.Array")  # the class of arrays of such numbers
+        case Constant(int() | float() | complex() as a), Constant(int() | float() | complex() as b) if (
+            isinstance(a, complex) or isinstance(b, complex)
+        ) and isinstance(operator, ast.Add | ast.Sub):
+            return Constant(a + b if isinstance(operator, ast.Add) else a - b)
         case Constant(int() as a), Constant(int() as b) if not isinstance(a, bool) and not isinstance(b, bool):
             return _arithmetic(a, operator, b)
         case Sequence(a_items), Sequence(b_items) if isinstance(operator, ast.Add):
@@ -148,6 +153,16 @@ def _differentiated(made: Value, operator: ast.operator, operands: tuple[Value, 
 
 
 _SMOOTH = ast.Add | ast.Sub | ast.Mult | ast.Div | ast.Pow | ast.MatMult
+
+
+def _surely_array(left: Value, right: Value) -> bool:
+    """Whether an operation surely gives an array of another library: what it makes of two libraries is for them to say."""
+    return any(
+        isinstance(this, Foreign)
+        and this.sure
+        and (isinstance(other, Constant) or (isinstance(other, Foreign) and other.library == this.library))
+        for this, other in ((left, right), (right, left))
+    )
 
 
 def _is_scalar(value: Value) -> bool:

@@ -23,12 +23,13 @@ _NOTHING = Reach(frozenset(), frozenset(), anything=False)
 class Reaches:
     """What matters in a module, by what matters in those that it imports.
 
-    `matters` is asked about dotted names as an outline has them, `builtins.name` for one that is not imported. `wanted` gives the
-    functions of a module that matter whatever they mention.
+    `matters` is asked about dotted names as an outline has them, `builtins.name` for one that is not imported, and `meets` about those of
+    modules that import several libraries, by the names of these. `wanted` gives the functions of a module that matter whatever they mention.
     """
 
     modules: Modules
     matters: Callable[[str], bool]
+    meets: Callable[[str, frozenset[str]], bool]
     wanted: Callable[[Module], frozenset[Function]]
 
     def of(self, module: Module) -> Reach:
@@ -59,7 +60,11 @@ class Reaches:
 
         methods = frozenset[str]().union(*(names_of(other) for other in near if other is not module))
 
+        libraries = frozenset(full.partition(".")[0] for full in module.outline.imports.values())
+
         def matters(name: str) -> bool:
+            if self.meets(name, libraries):
+                return True
             if name.startswith("?."):
                 return name[2:] in methods or self.matters(name)
             if "." not in name:

@@ -43,7 +43,7 @@ class State:
     `conditions` that nothing tells, by their text, what was `written` into the memory of arrays that were not read since, by their
     keys, the `fewest` devices that the machine has, the mesh in force, the mesh that a
     `with` statement `entered` (it gives specs a meaning, no more), the device on which new arrays are made (None: not known), and
-    whether the program runs in several `processes`, so that `jax.devices()` are those of all of them.
+    whether the program runs in several `processes`, so that `jax.devices()` are those of all of them. PyTorch is `recording` what it computes for gradients.
     """
 
     variables: dict[str, Value] = field(default_factory=dict[str, Value])
@@ -61,12 +61,13 @@ class State:
     processes_trace: Trace | None = None
     version_guarded: bool = False
     alive: bool = True
+    recording: bool = True
 
     def copy(self) -> State:
         return State(
             dict(self.variables), dict(self.outer), dict(self.facts), dict(self.changes),
             dict(self.conditions), dict(self.written), self.fewest, self.mesh, self.mesh_trace, self.entered, self.default,
-            self.processes, self.processes_trace, self.version_guarded, self.alive,
+            self.processes, self.processes_trace, self.version_guarded, self.alive, self.recording,
         )  # fmt: skip
 
     def same(self, other: State) -> bool:
@@ -82,6 +83,7 @@ class State:
             and self.default == other.default
             and self.processes == other.processes
             and self.version_guarded == other.version_guarded
+            and self.recording == other.recording
         )
 
     def note_condition(self, text: str, truth: Value) -> None:

@@ -15,7 +15,7 @@ from shardlint.syntax.tree import Chunk, Tree
 class Survey:
     """`steady` are the module's names that are bound in one place, which runs once; `read` are the names and attributes that
     anything in the module reads, `passed` those that it reads otherwise than to call them at once; `assigned` are the attributes
-    that it assigns of others than `self`. Of the calls in `dropped` nobody takes the result.
+    that it assigns of others than `self`, and the methods that change their object, by PyTorch's way to spell them. Of the calls in `dropped` nobody takes the result.
     """
 
     steady: frozenset[str]
@@ -77,6 +77,8 @@ def _look(chunk: Chunk) -> Look:
                 read.add(name)
                 stack.extend((*node.args, *node.keywords))
                 continue
+            case ast.Call(func=ast.Attribute(attr=name)) if name.endswith("_") and not name.startswith("_"):
+                assigned.add(name)
             case ast.Name(id=name, ctx=ast.Load()):
                 read.add(name)
                 passed.add(name)

@@ -39,12 +39,15 @@ class Effect:
 @dataclass(frozen=True, slots=True)
 class Dtype:
     """Which dtype an array has that a function makes: the one given as the argument at a position, or else the one that it `gives`, or
-    `keeps` of what it is given.
+    `keeps` of what it is given. `literals` is the dtype that it gives complex literals, `default` the one that
+    it makes where it is told none.
     """
 
     argument: int | None = None
     gives: str | None = None
     keeps: bool = False
+    literals: str | None = None
+    default: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -53,8 +56,8 @@ class Mark:
     one of the libraries in `of` (of any if that is empty): marks that it `adds` and `removes`; whether the result `keeps` the
     others, the dtype and the memory; whether it `shares` the memory of a `jax.Array`. `says` is the clause for people.
 
-    A row counts only for an array that has a mark of `needs`, if there are some, and none of `without`, and for a call that gives none
-    of the arguments in `unless`, as with them a copy is made.
+    A row counts only for an array that has a mark of `needs` and one of the dtypes `only`, if there are some, and no mark of `without`,
+    and for a call that gives none of the arguments in `unless`, as with them a copy is made, and not False at the position `switch`.
     """
 
     of: frozenset[str]
@@ -68,6 +71,8 @@ class Mark:
     needs: frozenset[str] = frozenset()
     without: frozenset[str] = frozenset()
     unless: tuple[Argument, ...] = ()
+    only: frozenset[str] = frozenset()
+    switch: int | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -84,8 +89,9 @@ class Loan:
 
 @dataclass(frozen=True, slots=True)
 class Consumer:
-    """A hand-off: see handoffs.toml. `raises` are the exceptions with which it refuses an array on several devices. What holds of the
-    argument in `array` holds of `every` one, and of each array in a `tree`. `primal` ones ask for what has no derivative, which a
+    """A hand-off: see handoffs.toml. `raises` are the exceptions with which it refuses an array on several devices. What is at the
+    positions `also` is handed over too, with `every` all that is given, and with `tree` each array in it; `lists` tells what becomes of
+    lists of arrays: they are refused by this protocol (see functions.toml). `primal` ones ask for what has no derivative, which a
     tracer that is only differentiated knows.
     """
 
@@ -98,7 +104,9 @@ class Consumer:
     source_says: str | None = None
     does: str | None = None
     raises: frozenset[str] = frozenset()
+    also: tuple[int, ...] = ()
     every: bool = False
+    lists: str | None = None
     tree: bool = False
     primal: bool = False
 
@@ -135,7 +143,8 @@ class Existence:
 
 @dataclass(frozen=True)
 class Table:
-    """All of it. Names given to the look-ups are canonical: see `canonical`. `given_on` are the libraries whose names other packages
+    """All of it. Names given to the look-ups are canonical: see `canonical`. `functions` are the consumers of functions.toml, by whose
+    bare names nobody is taken for one. `given_on` are the libraries whose names other packages
     import to give them on.
     """
 
@@ -145,6 +154,7 @@ class Table:
     attributes: Mapping[str, str]
     classes: Mapping[str, Class]
     consumers: Mapping[str, Consumer]
+    functions: Mapping[str, Consumer]
     timeline: Mapping[str, Existence]
     dtypes: Mapping[str, Dtype]
     marks: Mapping[str, tuple[Mark, ...]]
@@ -186,6 +196,22 @@ class Table:
         )
 
     @cached_property
+    def leading(self) -> frozenset[str]:
+        """Names that are no hand-offs and lead to one: functions that give arrays of other libraries, what gives an object that takes
+        arrays or has a method that does, and the classes of such objects.
+        """
+        taking = self.consumers.keys() | self.functions.keys()
+        holders = {name.rpartition(".")[0] for name in taking} - set(self.array_classes.values())
+        classes = {name for name in holders if name.rpartition(".")[2][:1].isupper()}
+        steps = {name: effect.gives for name, effect in self.effects.items() if effect.gives is not None}
+        direct = {name for name, gives in steps.items() if gives in taking or gives in classes}
+        makers = {name.rpartition(".")[0] for name in direct}
+        arrays = {
+            name for name, effect in self.effects.items() if effect.name in ("foreign-array", "parameter", "parameters")
+        }
+        return frozenset(classes | direct | arrays | {name for name, gives in steps.items() if gives in makers})
+
+    @cached_property
     def libraries(self) -> frozenset[str]:
         """The top-level modules of all names in the table."""
         namespaces = (prefix for prefix, _ in self.namespaces)
@@ -207,6 +233,10 @@ class Table:
     def with_consumers(self, rows: Mapping[str, Consumer]) -> Table:
         """The table with further consumers."""
         return replace(self, consumers={**self.consumers, **rows})
+
+    def consumer(self, name: str) -> Consumer | None:
+        """The hand-off that the function or method `name` is."""
+        return self.consumers.get(name) or self.functions.get(name)
 
     def always_had(self, name: str) -> bool:
         """Whether the table knows the function `name`, and nothing of when it came or went."""
@@ -263,6 +293,7 @@ def load() -> Table:
             row["effect"],
             _argument(row.get("value")),
             _argument(row.get("target")),
+            row.get("library"),
             entered=row.get("entered", False),
             gives=row.get("gives"),
         )
@@ -278,24 +309,6 @@ def load() -> Table:
     ]
     namespaces.sort(key=lambda row: -len(row[0]))
     hand_offs = _read("handoffs.toml")
-    consumers = {
-        name: Consumer(
-            name,
-            row["protocol"],
-            Argument(row["array"], row.get("keyword")),
-            frozenset(row["takes"]),
-            row["gives"],
-            row.get("attribute", False),
-            row.get("source-says"),
-            row.get("does"),
-            frozenset(row.get("raises", hand_offs["refusals"].get(row["protocol"], ()))),
-            row.get("every", False),
-            row.get("tree", False),
-            row.get("primal", False),
-        )
-        for row in hand_offs["consumer"]
-        for name in row["names"]
-    }
     return Table(
         aliases=api["aliases"],
         given_on=frozenset(api["given-on"]),
@@ -303,9 +316,12 @@ def load() -> Table:
         namespaces=tuple(namespaces),
         attributes={name: row["reads"] for row in api["attribute"] for name in row["names"]},
         classes={name: Class(row["is"], row.get("library", "")) for row in api["class"] for name in row["names"]},
-        consumers=consumers,
+        consumers=_consumers(hand_offs["consumer"], hand_offs["refusals"]),
+        functions=_consumers(_read("functions.toml")["consumer"], {}),
         dtypes={
-            name: Dtype(row.get("argument"), row.get("gives"), row.get("keeps", False))
+            name: Dtype(
+                row.get("argument"), row.get("gives"), row.get("keeps", False), row.get("literals"), row.get("default")
+            )
             for row in api["dtype"]
             for name in row["names"]
         },
@@ -325,6 +341,29 @@ def load() -> Table:
     )
 
 
+def _consumers(rows: Iterable[Mapping[str, Any]], refusals: Mapping[str, Iterable[str]]) -> Mapping[str, Consumer]:
+    return {
+        name: Consumer(
+            name,
+            row["protocol"],
+            Argument(row["array"], row.get("keyword")),
+            frozenset(row["takes"]),
+            row["gives"],
+            row.get("attribute", False),
+            row.get("source-says"),
+            row.get("does"),
+            frozenset(row.get("raises", refusals.get(row["protocol"], ()))),
+            tuple(row.get("also", ())),
+            row.get("every", False),
+            row.get("lists"),
+            row.get("tree", False),
+            row.get("primal", False),
+        )
+        for row in rows
+        for name in row["names"]
+    }
+
+
 def _marks(rows: Iterable[Mapping[str, Any]]) -> Mapping[str, tuple[Mark, ...]]:
     found: dict[str, tuple[Mark, ...]] = {}
     for row in rows:
@@ -340,6 +379,8 @@ def _marks(rows: Iterable[Mapping[str, Any]]) -> Mapping[str, tuple[Mark, ...]]:
             frozenset(row.get("needs", ())),
             frozenset(row.get("without", ())),
             tuple(Argument(position, keyword) for keyword, position in row.get("unless", {}).items()),
+            frozenset(row.get("only", ())),
+            row.get("switch"),
         )
         for name in row["names"]:
             found[name] = (*found.get(name, ()), mark)

@@ -99,7 +99,6 @@ Protocol = Literal[
     "pickle",
     "scalar",
     "operator",
-    "operand",
     "write",
     "compute",
     "donate",
@@ -111,10 +110,14 @@ Protocol = Literal[
     "gather",
     "shards",
     "computation",
+    "function",
+    "items",
+    "conversion",
 ]
 """How data cross: `numpy` is `__array__`, `scalar` a Python number or list made of an array, `operator` an operation on arrays of two
-libraries, `operand` a function of a library that computes with its own arrays alone, and `write` a change of memory that may be
+libraries, and `write` a change of memory that may be
 shared; `compute` and `donate` are JAX's own functions, which take an array and which give it up, and `address` reads where it lies.
 `save` writes a file of numbers, `text` shows them, `iteration` goes through the items, `place` puts the array on other devices,
 `gather` takes it from all processes, `shards` takes it device by device, and `computation` is one of JAX that takes arrays from
-different devices."""
+different devices. `function` is a call of what takes arrays of its own library only, `items` one that goes through a list of arrays,
+and `conversion` one of JAX that makes an array of what it can convert."""

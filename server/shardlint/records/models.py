@@ -168,7 +168,7 @@ class MatchTable(_Table):
 class WhenTable(_Table):
     """A condition on the placement and on the arguments: all keys that are there must hold."""
 
-    devices: Literal["many"] | None = None
+    devices: Literal["many", "one"] | None = None
     spans_processes: bool | None = None
     split: Literal[True] | None = None
     shard: Literal["partial", "any"] | None = None
@@ -178,7 +178,7 @@ class WhenTable(_Table):
     dtype: Annotated[list[Filled] | None, Field(min_length=1)] = None
     key: Literal[True] | None = None
     deleted: Literal[True] | None = None
-    value: Literal["capsule"] | None = None
+    value: Literal["capsule", "array"] | None = None
     copy_: Annotated[bool | None, Field(alias="copy")] = None
     device: Literal["other"] | None = None
     marks: Annotated[list[Kebab] | None, Field(min_length=1)] = None
@@ -186,6 +186,9 @@ class WhenTable(_Table):
     library: Annotated[list[Kebab] | None, Field(min_length=1)] = None
     left: Annotated[list[Kebab] | None, Field(min_length=1)] = None
     right: Annotated[list[Kebab] | None, Field(min_length=1)] = None
+    other: Annotated[list[Kebab] | None, Field(min_length=1)] = None
+    other_dtype: Annotated[list[Filled] | None, Field(min_length=1)] = None
+    asked_dtype: Annotated[list[Filled] | None, Field(min_length=1)] = None
 
 
 class FixWhenTable(WhenTable):

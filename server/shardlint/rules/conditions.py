@@ -23,7 +23,7 @@ from shardlint.placement.domain import (
 from shardlint.placement.lattice import alternatives
 from shardlint.placement.machine import Event
 from shardlint.placement.nature import KEY, Gone
-from shardlint.placement.natures import Data, library
+from shardlint.placement.natures import Data, library, named
 from shardlint.placement.tracing import Tracing
 
 
@@ -37,16 +37,18 @@ def verdict(when: Mapping[str, Any], event: Event) -> Verdict:
 
 
 def _devices(event: Event, wanted: object) -> Verdict:
-    """`devices = "many"`: the array is on more than one device. A tracer is on none yet, and a typed key is refused
-    wherever it is.
+    """`devices = "many"`: the array is on more than one device, `"one"` that it is surely on one. A tracer is on none yet, and a
+    typed key is refused wherever it is.
     """
-    if wanted != "many" or not isinstance(event.value, Array):
+    if wanted not in ("many", "one") or not isinstance(event.value, Array):
         return Verdict.NO
     count = event.count
     if event.value.nature.dtype == KEY:
         return Verdict.NO
     if event.traced or count is None:
         return Verdict.UNKNOWN
+    if wanted == "one":
+        return _one(event) if count.surely_one else Verdict.NO
     if count.surely_many:
         return Verdict.POSSIBLE if event.mixed else Verdict.YES
     return Verdict.NO if count.surely_one else Verdict.POSSIBLE
@@ -129,6 +131,10 @@ def _tiled(event: Event, wanted: object) -> Verdict:
     return Verdict.YES if bool(given.value) is wanted else Verdict.NO
 
 
+def _one(event: Event) -> Verdict:
+    return Verdict.POSSIBLE if event.mixed else Verdict.YES
+
+
 def _traced(event: Event, wanted: object) -> Verdict:
     """`traced = true`: what is handed over is a tracer, which JAX has put in an array's place and which holds no data. Unknown where a
     transformation is at work and whether this value comes of what it traces is not seen.
@@ -178,8 +184,10 @@ def _shares(event: Event, wanted: object) -> Verdict:
 
 
 def _library(event: Event, wanted: object) -> Verdict:
-    """`library = ["torch"]`: what is handed over is an array of one of these libraries."""
-    return _among(event, event.value, wanted)
+    """`library = ["torch"]`: what is handed over is of one of these libraries."""
+    if not isinstance(wanted, list | tuple):
+        return Verdict.UNKNOWN
+    return _one(event) if library(event.value) in wanted else Verdict.NO
 
 
 def _left(event: Event, wanted: object) -> Verdict:
@@ -192,14 +200,46 @@ def _right(event: Event, wanted: object) -> Verdict:
     return _among(event, event.arguments.get(1), wanted)
 
 
+def _other(event: Event, wanted: object) -> Verdict:
+    """`other = ["torch"]`: what meets an array of JAX in an operation is surely an array of one of these libraries."""
+    return _among(event, _beside(event), wanted)
+
+
+def _beside(event: Event) -> Value | None:
+    """The operand of an operation that is not the array of JAX."""
+    left, right = event.arguments.get(0), event.arguments.get(1)
+    return left if right is not None and any(isinstance(one, Array) for one in alternatives(right)) else right
+
+
+def _other_dtype(event: Event, wanted: object) -> Verdict:
+    """`other-dtype = ["float32"]`: the array of another library that it meets has one of these dtypes."""
+    other = _beside(event)
+    if not isinstance(other, Host | Foreign) or not isinstance(wanted, list | tuple):
+        return Verdict.UNKNOWN
+    return _sure(event) if other.nature.dtype in wanted else Verdict.NO
+
+
+def _asked_dtype(event: Event, wanted: object) -> Verdict:
+    """`asked-dtype = ["float32"]`: the call says by `dtype`, or as its second argument, that it wants one of these dtypes."""
+    asked = event.arguments.keywords.get("dtype", event.arguments.get(1))
+    if asked is None or not isinstance(wanted, list | tuple):
+        return Verdict.NO
+    return _sure(event) if named(asked) in wanted else Verdict.NO
+
+
 def _among(event: Event, value: Value | None, wanted: object) -> Verdict:
     """Whether a value is an array of one of the wanted libraries; possible where only some of its alternatives are."""
     if value is None or not isinstance(wanted, list | tuple):
         return Verdict.UNKNOWN
-    found = {library(one) in wanted for one in alternatives(value)}
+    found = {library(one) in wanted and not _vague(one) for one in alternatives(value)}
     if found == {True}:
         return Verdict.POSSIBLE if event.mixed else Verdict.YES
     return Verdict.POSSIBLE if True in found else Verdict.NO
+
+
+def _vague(value: Value) -> bool:
+    """Whether a value of another library may be no array at all."""
+    return isinstance(value, Foreign) and not value.sure
 
 
 def _sure(event: Event) -> Verdict:
@@ -208,8 +248,8 @@ def _sure(event: Event) -> Verdict:
 
 
 def _value(event: Event, wanted: object) -> Verdict:
-    """`value = "capsule"`: what is handed over is a DLPack capsule."""
-    if wanted != "capsule" or not isinstance(event.value, Capsule):
+    """`value = "capsule"`: what is handed over is a DLPack capsule; `"array"` that it is an array of JAX."""
+    if not isinstance(event.value, Capsule if wanted == "capsule" else Array):
         return Verdict.NO
     return Verdict.POSSIBLE if event.mixed else Verdict.YES
 
@@ -289,4 +329,7 @@ _QUESTIONS: Mapping[str, Callable[[Event, object], Verdict]] = {
     "library": _library,
     "left": _left,
     "right": _right,
+    "other": _other,
+    "other-dtype": _other_dtype,
+    "asked-dtype": _asked_dtype,
 }

@@ -177,7 +177,9 @@ def hand_offs(
             continue
         span = finding.location.span
         at[span] = (*at.get(span, ()), finding.rule)
-    placed = ((rule, _concerned(rule, target)) for rule in catalogue.rules.values() if "devices" in rule.when)
+    placed = (
+        (rule, _concerned(rule, target)) for rule in catalogue.rules.values() if rule.when.get("devices") == "many"
+    )
     about_devices = [(rule, concerned) for rule, concerned in placed if concerned.versions]
     seen: dict[Span, HandOff] = {}
     offers = Offers()

@@ -97,7 +97,7 @@ def _doubt(rule: Rule, event: Event) -> str:
     whole = event.value.shard_of if isinstance(event.value, Array) else None
     if "shard" in rule.when and whole is not None and not whole.surely_many:
         return "This needs more than one device, and how many there are is not known here."
-    one_is_fine = "devices" in rule.when or ("split" in rule.when and "spans-processes" not in rule.when)
+    one_is_fine = rule.when.get("devices") == "many" or ("split" in rule.when and "spans-processes" not in rule.when)
     if one_is_fine and count is not None and not count.surely_many:
         return "This needs more than one device, and how many there are is not known here."
     if "deleted" in rule.when and isinstance(event.value, Array) and event.value.nature.gone is Gone.MAYBE:
@@ -106,7 +106,9 @@ def _doubt(rule: Rule, event: Event) -> str:
     return "Not every path that leads here does so." if mixed else ""
 
 
-_OF_DETAILS = frozenset({"dtype", "key", "deleted", "spans-processes", "split", "shard", "marks"})
+_OF_DETAILS = frozenset(
+    {"dtype", "key", "deleted", "spans-processes", "split", "shard", "marks", "shares", "other-dtype", "asked-dtype"}
+)
 
 
 def status(event: Event, breaks: str = "") -> str:
