@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import replace
 
-from shardlint.placement.counts import ONE, Count
+from shardlint.placement.counts import ONE, Count, Share
 from shardlint.placement.domain import (
     UNKNOWN,
     Array,
@@ -27,6 +27,7 @@ from shardlint.placement.domain import (
 from shardlint.placement.external import read
 from shardlint.placement.frame import Frame
 from shardlint.placement.machine import Arguments, Machine
+from shardlint.placement.nature import PLAIN, Nature
 from shardlint.placement.natures import library, natured
 from shardlint.placement.objects import object_attribute
 from shardlint.placement.site import Site
@@ -91,7 +92,9 @@ def _of_array(array: Array, name: str, node: Node, frame: Frame, machine: Machin
         case "like":
             return array if not array.stacked else replace(array, stacked=False, count=ONE)
         case "shards":
-            one = Array(ONE, frame.fresh(node), trace=array.trace, committed=True, shard_of=known)
+            marks = frozenset({"replica"} if known is not None and known.share is Share.ALL else ())
+            nature = Nature(marks=marks, trace=array.trace) if marks else PLAIN
+            one = Array(ONE, frame.fresh(node), trace=array.trace, committed=True, nature=nature, shard_of=known)
             shard = Method(one, "shard")
             what = "shards" if name == "global_shards" else "local"
             return Fact(what, array.key, known, array.trace, Elements(shard))

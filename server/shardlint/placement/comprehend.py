@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import ast
 from collections.abc import Callable
+from dataclasses import replace
 
-from shardlint.placement.domain import UNKNOWN, Constant, Elements, Mapping, Sequence, Value
+from shardlint.placement.domain import UNKNOWN, Array, Constant, Elements, Fact, Mapping, Method, Sequence, Value
 from shardlint.placement.frame import Frame
 from shardlint.placement.iteration import element, items_of
-from shardlint.placement.lattice import one_of
+from shardlint.placement.lattice import each, one_of
 from shardlint.placement.machine import Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.objects import iterated
@@ -92,6 +93,20 @@ def _rejected(test: ast.expr, frame: Frame, machine: Machine) -> bool:
     return may_reject
 
 
+def some_of(values: Value) -> Value:
+    """A list of which some items are left out: the shards in it are not all of an array."""
+
+    def of(value: Value) -> Value:
+        match value:
+            case Fact(items=Elements(Method(Array() as shard, "shard"))):
+                rest = replace(shard, shard_of=None, nature=replace(shard.nature, marks=frozenset[str]()))
+                return replace(value, items=Elements(Method(rest, "shard")))
+            case _:
+                return value
+
+    return each(values, of)
+
+
 def _all_alike(generators: list[ast.comprehension], frame: Frame, machine: Machine, make: Callable[[], Value]) -> Value:
     """What any item is, none of them being known by itself."""
     before = frame.state.copy()
@@ -101,7 +116,7 @@ def _all_alike(generators: list[ast.comprehension], frame: Frame, machine: Machi
         for generator in generators:
             values = machine.evaluate(generator.iter, frame)
             gone_through(values, generator.iter, frame, machine)
-            values = iterated(values, generator.iter, frame, machine)
+            values = iterated(some_of(values) if generator.ifs else values, generator.iter, frame, machine)
             machine.bind(generator.target, element(values, generator.target, frame), frame)
             for test in generator.ifs:
                 machine.assume(test, True, frame)

@@ -6,7 +6,19 @@ import ast
 from collections.abc import Hashable, Iterator
 
 from shardlint.placement.counts import ONE, Subject, Told
-from shardlint.placement.domain import UNKNOWN, Array, Capsule, Foreign, Host, Method, OneOf, Symbol, Unknown, Value
+from shardlint.placement.domain import (
+    UNKNOWN,
+    Array,
+    Capsule,
+    Elements,
+    Foreign,
+    Host,
+    Method,
+    OneOf,
+    Symbol,
+    Unknown,
+    Value,
+)
 from shardlint.placement.external import ask_about
 from shardlint.placement.facts import exclude, learn
 from shardlint.placement.frame import Frame
@@ -97,6 +109,8 @@ def _operands(row: Consumer, owner: Value | None, arguments: Arguments) -> Itera
         )
     else:
         given = [_operand(row, owner, arguments)]
+    if row.alike:
+        given = [(operand, value.item) for operand, value in given if isinstance(value, Elements)]
     for operand, value in given:
         for part in leaves(value) if row.tree and any(is_container(one) for one in alternatives(value)) else (value,):
             yield operand, part

@@ -20,6 +20,9 @@ STRIDED = "strided"
 LASTING = frozenset({"requires-grad", "per-process"})
 """The marks that what is computed from an array has too."""
 
+CARRIED = frozenset({"replica"})
+"""The marks that tell what numbers are in an array: those in a copy of it are the same."""
+
 
 def library(value: Value) -> str | None:
     """The library whose array a value is, as rows of the tables name it; None where it is no array."""
@@ -83,7 +86,7 @@ def _marked_by(made: Value, source: Value, rows: Iterable[Mark], site: Site) -> 
     before = source.nature if isinstance(source, Data) else PLAIN
 
     def changed(nature: Nature) -> Nature:
-        marks = ((before.marks if row.keeps else nature.marks) - row.removes) | row.adds
+        marks = ((before.marks if row.keeps else nature.marks | before.marks & CARRIED) - row.removes) | row.adds
         shares = before.shares if row.keeps else None
         if row.shares and isinstance(source, Array):
             shares = source.key

@@ -67,7 +67,7 @@ class Mark:
 @dataclass(frozen=True, slots=True)
 class Consumer:
     """A hand-off: see handoffs.toml. `raises` are the exceptions with which it refuses an array on several devices. What holds of the
-    argument in `array` holds of `every` one, and of each array in a `tree`.
+    argument in `array` holds of `every` one, of each array in a `tree`, or of the items of a list that are all `alike`.
     """
 
     name: str
@@ -81,6 +81,7 @@ class Consumer:
     raises: frozenset[str] = frozenset()
     every: bool = False
     tree: bool = False
+    alike: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -254,6 +255,7 @@ def load() -> Table:
             frozenset(row.get("raises", hand_offs["refusals"].get(row["protocol"], ()))),
             row.get("every", False),
             row.get("tree", False),
+            row.get("alike", False),
         )
         for row in hand_offs["consumer"]
         for name in row["names"]
