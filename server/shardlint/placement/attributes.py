@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping as MappingType
 from dataclasses import replace
 
-from shardlint.placement.counts import ONE, Count
+from shardlint.placement.counts import ONE, Count, Share
 from shardlint.placement.domain import (
     UNKNOWN,
     Array,
@@ -30,7 +30,7 @@ from shardlint.placement.domain import (
 from shardlint.placement.external import read
 from shardlint.placement.frame import Frame
 from shardlint.placement.machine import Arguments, Machine
-from shardlint.placement.nature import Nature
+from shardlint.placement.nature import PLAIN, Nature
 from shardlint.placement.natures import library, natured
 from shardlint.placement.objects import object_attribute
 from shardlint.placement.parameters import positional_defaults
@@ -100,7 +100,9 @@ def _of_array(array: Array, name: str, node: Node, frame: Frame, machine: Machin
             array = replace(array, nature=_of_part(array.nature)) if name in _PARTS else array
             return array if not array.stacked else replace(array, stacked=False, count=ONE)
         case "shards":
-            one = Array(ONE, frame.fresh(node), trace=array.trace, committed=True, shard_of=known)
+            marks = frozenset({"replica"} if known is not None and known.share is Share.ALL else ())
+            nature = Nature(marks=marks, trace=array.trace) if marks else PLAIN
+            one = Array(ONE, frame.fresh(node), trace=array.trace, committed=True, nature=nature, shard_of=known)
             local = "" if name == "global_shards" else "local "
             shard = Fact(f"{local}shard", array.key, known, array.trace, one)
             return Fact(local.rstrip() or "shards", array.key, known, array.trace, Elements(shard))

@@ -7,10 +7,10 @@ from collections.abc import Callable
 from dataclasses import replace
 
 from shardlint.placement.attributes import DEVICES_OF
-from shardlint.placement.domain import UNKNOWN, Constant, Elements, Fact, Mapping, Sequence, Value, Version
+from shardlint.placement.domain import UNKNOWN, Array, Constant, Elements, Fact, Mapping, Sequence, Value, Version
 from shardlint.placement.frame import Frame
 from shardlint.placement.iteration import element, items_of
-from shardlint.placement.lattice import one_of
+from shardlint.placement.lattice import each, one_of
 from shardlint.placement.machine import Machine
 from shardlint.placement.merging import merge_all
 from shardlint.placement.objects import iterated
@@ -106,6 +106,20 @@ def _rejected(test: ast.expr, frame: Frame, machine: Machine) -> bool:
     return may_reject
 
 
+def some_of(values: Value) -> Value:
+    """A list of which some items are left out: the shards in it are not all of an array."""
+
+    def of(value: Value) -> Value:
+        match value:
+            case Fact(items=Elements(Fact(items=Array() as data) as shard)):
+                rest = replace(data, shard_of=None, nature=replace(data.nature, marks=frozenset[str]()))
+                return replace(value, items=Elements(replace(shard, items=rest)))
+            case _:
+                return value
+
+    return each(values, of)
+
+
 def _all_alike(
     generators: list[ast.comprehension], frame: Frame, machine: Machine, make: Callable[[], Value]
 ) -> tuple[Value, Value]:
@@ -119,7 +133,7 @@ def _all_alike(
         for generator in generators:
             values = machine.evaluate(generator.iter, frame)
             gone_through(values, generator.iter, frame, machine)
-            values = iterated(values, generator.iter, frame, machine)
+            values = iterated(some_of(values) if generator.ifs else values, generator.iter, frame, machine)
             machine.bind(generator.target, element(values, generator.target, frame), frame)
             for test in generator.ifs:
                 machine.assume(test, True, frame)

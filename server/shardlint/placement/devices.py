@@ -27,6 +27,7 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.external import ask_about
 from shardlint.placement.lattice import each, leaves, map_leaves
+from shardlint.placement.nature import Nature
 from shardlint.placement.site import Site
 from shardlint.placement.state import EVERY_ARRAY
 from shardlint.placement.trace import Trace
@@ -39,6 +40,7 @@ class Destination:
     count: Count
     device: DeviceId | None = None
     trace: Trace | None = None
+    named: bool = False
 
 
 def destination(value: Value, site: Site) -> Destination | None:
@@ -46,7 +48,9 @@ def destination(value: Value, site: Site) -> Destination | None:
     match value:
         case Device(id=device, spans=spans, trace=trace):
             return Destination(replace(ONE, spans=spans), device, trace)
-        case Sharding(count, device, trace) | Devices(count, device, trace):
+        case Sharding(count, device, trace, named):
+            return Destination(count, device if count.surely_one else None, trace, named)
+        case Devices(count, device, trace):
             return Destination(count, device if count.surely_one else None, trace)
         case Mesh(count, trace):
             return Destination(count, None, trace)
@@ -117,8 +121,11 @@ def array_at(where: Destination, site: Site) -> Array:
     trace = None
     if where.count != ONE:
         trace = site.step(where.trace, f"{site.short} puts it on {where.count.words()}")
-    key, traced = site.frame.fresh(site.node), site.frame.traced
-    return Array(where.count, key, where.device, traced, trace, committed=True)
+    made = Array(where.count, site.frame.fresh(site.node), where.device, site.frame.traced, trace, committed=True)
+    if not (where.named and where.count == ONE):
+        return made
+    told = site.step(where.trace, f"{site.short} puts it on a mesh of one device")
+    return replace(made, nature=Nature(marks=frozenset({"mesh-of-one"}), trace=told))
 
 
 def unless_held(operands: list[Value], made: Value, site: Site) -> Value:
@@ -321,7 +328,7 @@ def _named_sharding(site: Site) -> Value:
         if where is None:
             return Sharding(ANY, None, site.step(None, "a NamedSharding over a mesh that is not known here"))
         share = _share(site.argument(1, "spec"), mesh if isinstance(mesh, Mesh) else None)
-        return Sharding(replace(where.count, share=share), None, where.trace)
+        return Sharding(replace(where.count, share=share), None, where.trace, named=True)
 
     return each(site.argument(0, "mesh"), on)
 

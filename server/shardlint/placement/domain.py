@@ -161,11 +161,14 @@ class Mesh:
 
 @dataclass(frozen=True, slots=True)
 class Sharding:
-    """Any sharding: a device count with what each device gets, and the device if it is a single one."""
+    """Any sharding: a device count with what each device gets, and the device if it is a single one. One is `named` that is over a mesh,
+    of one device perhaps.
+    """
 
     count: Count
     device: DeviceId | None = None
     trace: Trace | None = field(default=None, compare=False)
+    named: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,6 +56,8 @@ def call_seen(machine: Machine, function: Value, arguments: Arguments, node: Nod
         if row.protocol in OF_ONE_LIBRARY:
             _meet(machine, row, given, arguments, node, frame)
             return
+        if row.alike:
+            given = [(operand, value.item) for operand, value in given if isinstance(value, Elements)]
         for operand, value in given:
             if row.tree and any(is_container(one) for one in alternatives(value)):
                 for leaf in islice(leaves(value), _MOST_ITEMS):

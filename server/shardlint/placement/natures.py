@@ -47,6 +47,9 @@ LASTING = frozenset({REQUIRES_GRAD, "per-process"})
 TEXT = "str"
 """The dtype of arrays of text, which are no numbers."""
 
+CARRIED = frozenset({"replica"})
+"""The marks that tell what numbers are in an array: those in a copy of it are the same."""
+
 
 def library(value: Value) -> str | None:
     """The library whose array a value is, as rows of the tables name it; None where it is no array."""
@@ -124,7 +127,7 @@ def _marked_by(made: Value, source: Value, rows: Iterable[Mark], site: Site) -> 
         return made
 
     def changed(nature: Nature) -> Nature:
-        marks = ((before.marks if row.keeps else nature.marks) - row.removes) | row.adds
+        marks = ((before.marks if row.keeps else nature.marks | before.marks & CARRIED) - row.removes) | row.adds
         shares = before.shares if row.keeps else None
         if row.shares and isinstance(source, Array):
             shares = source.key

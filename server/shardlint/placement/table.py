@@ -92,7 +92,7 @@ class Consumer:
     """A hand-off: see handoffs.toml. `raises` are the exceptions with which it refuses an array on several devices. What is at the
     positions `also` is handed over too, with `every` all that is given, and with `tree` each array in it; `lists` tells what becomes of
     lists of arrays: they are refused by this protocol (see functions.toml). `primal` ones ask for what has no derivative, which a
-    tracer that is only differentiated knows.
+    tracer that is only differentiated knows. Of a list the items are taken if they are all `alike`.
     """
 
     name: str
@@ -109,6 +109,7 @@ class Consumer:
     lists: str | None = None
     tree: bool = False
     primal: bool = False
+    alike: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -358,6 +359,7 @@ def _consumers(rows: Iterable[Mapping[str, Any]], refusals: Mapping[str, Iterabl
             row.get("lists"),
             row.get("tree", False),
             row.get("primal", False),
+            row.get("alike", False),
         )
         for row in rows
         for name in row["names"]

@@ -172,7 +172,7 @@ class WhenTable(_Table):
     spans_processes: bool | None = None
     split: Literal[True] | None = None
     shard: Literal["partial", "any"] | None = None
-    onto: Literal["one-device", "processes", "other-process"] | None = None
+    onto: Literal["one-device", "processes", "other-process", "many-devices"] | None = None
     tiled: Literal[False] | None = None
     traced: Literal[True] | None = None
     dtype: Annotated[list[Filled] | None, Field(min_length=1)] = None

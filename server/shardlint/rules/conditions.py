@@ -101,6 +101,7 @@ def _shard(event: Event, wanted: object) -> Verdict:
 
 def _onto(event: Event, wanted: object) -> Verdict:
     """`onto = "one-device"`: the array is to be put on one device. `onto = "processes"`: on devices of several processes,
+    `onto = "many-devices"` on more than one,
     and `onto = "other-process"` on one device that is another process's in all but one.
     """
     answers = {_put(one, wanted) for one in alternatives(event.arguments.get(1, "device") or UNKNOWN)}
@@ -111,6 +112,8 @@ def _put(target: Value, wanted: object) -> Verdict:
     match target, wanted:
         case Device(spans=spans), "other-process" if spans.possible:
             return Verdict.YES if spans is Spans.SURE else Verdict.POSSIBLE
+        case Sharding(count), "many-devices":
+            return Verdict.YES if count.surely_many else Verdict.NO if count.surely_one else Verdict.POSSIBLE
         case Device(), "one-device":
             return Verdict.YES
         case Sharding(count), "one-device":
