@@ -111,6 +111,14 @@ def test_hover_on_a_finding_says_all_that_matters() -> None:
     assert "|" not in text
 
 
+def test_a_link_leads_to_where_the_pages_are_published() -> None:
+    """With `docs-url` a shipped rule's link goes there; a rule of a user's own has none on the project's pages."""
+    assert explain.rule_link(RULE, "https://example.org/{rule}.html") == f"https://example.org/{RULE.name}.html"
+    assert explain.rule_link(RULE) == page_path(RULE.name).as_uri()
+    own = replace(RULE, shipped=False, record={"githubUrl": "https://example.org/line"})
+    assert explain.rule_link(own, "https://example.org/{rule}.html") == "https://example.org/line"
+
+
 def test_the_smallest_thing_under_the_cursor_counts() -> None:
     """On the name of a hand-off inside a finding the hover is about that hand-off; on the finding's own name, the finding."""
     fine = explain.hover(snapshot(), BOTH, INNER.start + 1, repairs)

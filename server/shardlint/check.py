@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from shardlint.model import Belief, Finding, HandOff, Problem, Target
@@ -26,6 +26,7 @@ class Snapshot:
     file's imports spell. `modules` finds the other modules of the workspace, `module` is the file's own dotted name among them;
     `is_package` tells that it is an `__init__.py`. `assume` says where values live that qualified names lead to, in the words of
     `model.PLACEMENT_WORDS`. `ignored` are the rules to keep quiet about: if None, those that wait to be asked for.
+    `ignored_in` gives more of them for the path of a file, as findings spell it.
     """
 
     path: str
@@ -38,6 +39,14 @@ class Snapshot:
     module: str = ""
     is_package: bool = False
     assume: Mapping[str, str] = field(default_factory=dict[str, str])
+    ignored_in: Callable[[str], Collection[str]] | None = None
+
+    def speaks_of(self, finding: Finding) -> bool:
+        """Whether the rule of a finding runs, and runs where it stands."""
+        ignored = self.catalogue.opt_in if self.ignored is None else self.ignored
+        if finding.rule in ignored:
+            return False
+        return self.ignored_in is None or finding.rule not in self.ignored_in(finding.location.path)
 
 
 @dataclass(frozen=True)
@@ -115,8 +124,7 @@ def analyse(snapshot: Snapshot, memory: Memory | None = None) -> Analysis:
             snapshot.path, "the file nests expressions too deeply to be analysed; nothing in it was checked"
         )
         return Analysis(tree, (), Report((), (problem,), ()))
-    ignored = snapshot.catalogue.opt_in if snapshot.ignored is None else snapshot.ignored
-    kept = tuple(finding for finding in found if finding.rule not in ignored)
+    kept = tuple(filter(snapshot.speaks_of, found))
     shown = matching.hand_offs(events, kept, sources, snapshot.target, snapshot.catalogue)
     others = {module.path: module.tree.text for module in seen.modules if module is not main}
     here = tuple(event for event in events if sources.is_here(event.place))

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 import difflib
 import posixpath
+import re
 import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, fields
@@ -19,6 +20,7 @@ from shardlint.model import PLACEMENT_WORDS, Problem
 
 FILE_NAME = "pyproject.toml"
 TABLE = "[tool.shardlint]"
+_DOCS_URL = re.compile(r"(https?|file)://[^\s{}]*\{rule\}[^\s{}]*")
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,6 +29,10 @@ class Settings:
 
     `root` is the folder of the file they come from (of the file or folder looked at, if there is none), `source` that file.
     Paths are already joined to `root`. `assume` are claims of where values live, one of `PLACEMENT_WORDS` by qualified name.
+
+    `select` (None: the rules that run by default), `extend_select` and `ignore` name rules or families of them, and
+    `per_file_ignores` does by patterns of files. See `selection` for how they work together. `docs_url` is where the rules' pages
+    are published, with `{rule}` for the name.
 
     A pattern of `exclude` is the name of a file or folder, such as `third_party` or `*_pb2.py`, or the path of one from
     `root`, written with slashes, such as `src/generated`; a folder stands for all that is below it. `*`, `?` and `[...]` are
@@ -39,9 +45,13 @@ class Settings:
     jax_version: str | None = None
     python: Path | None = None
     records: tuple[Path, ...] = ()
-    ignore: frozenset[str] = field(default=frozenset())
+    select: tuple[str, ...] | None = None
+    extend_select: tuple[str, ...] = ()
+    ignore: tuple[str, ...] = ()
+    per_file_ignores: Mapping[str, tuple[str, ...]] = field(default_factory=dict[str, tuple[str, ...]])
     exclude: tuple[str, ...] = ()
     assume: Mapping[str, str] = field(default_factory=dict[str, str])
+    docs_url: str | None = None
 
 
 @dataclass(frozen=True)
@@ -51,13 +61,22 @@ class _Table:
     jax_version: str | None = None
     python: str | None = None
     records: list[str] = field(default_factory=list[str])
+    select: list[str] | None = None
+    extend_select: list[str] = field(default_factory=list[str])
     ignore: list[str] = field(default_factory=list[str])
+    per_file_ignores: dict[str, object] = field(default_factory=dict[str, object])
     exclude: list[str] = field(default_factory=list[str])
     assume: dict[str, object] = field(default_factory=dict[str, object])
+    docs_url: str | None = None
 
 
 _KEYS = tuple(entry.name.replace("_", "-") for entry in fields(_Table))
-_EXPECTED = {"str | None": "a string", "list[str]": "a list of strings", "dict[str, object]": "a table"}
+_EXPECTED = {
+    "str | None": "a string",
+    "list[str]": "a list of strings",
+    "list[str] | None": "a list of strings",
+    "dict[str, object]": "a table",
+}
 
 
 def load(folder: Path) -> tuple[Settings, tuple[Problem, ...]]:
@@ -110,21 +129,47 @@ def _settings(file: Path, table: object) -> tuple[Settings, tuple[Problem, ...]]
     problems += [problem(file, f"{TABLE} {clause}") for clause in wrong]
     assume, unusable = _assumed(valid.assume)
     problems += [problem(file, f"{TABLE} assume: {clause}") for clause in unusable]
+    docs_url = valid.docs_url
+    if docs_url is not None and not _DOCS_URL.fullmatch(docs_url):
+        clause = f"docs-url must be an address with {{rule}} in it, such as 'https://example.org/{{rule}}.html', not {docs_url!r}."
+        problems.append(problem(file, f"{TABLE} {clause}"))
+        docs_url = None
+    per_file, unusable = _per_file(valid.per_file_ignores)
+    problems += [problem(file, f"{TABLE} per-file-ignores: {clause}") for clause in unusable]
     return Settings(
         root=root,
         source=file,
         jax_version=valid.jax_version,
         python=root / Path(valid.python).expanduser() if valid.python else None,
         records=tuple(root / Path(path).expanduser() for path in valid.records),
-        ignore=frozenset(valid.ignore),
+        select=None if valid.select is None else tuple(valid.select),
+        extend_select=tuple(valid.extend_select),
+        ignore=tuple(valid.ignore),
+        per_file_ignores=per_file,
         exclude=tuple(map(_pattern, valid.exclude)),
         assume=assume,
+        docs_url=docs_url,
     ), tuple(problems)
 
 
 def _pattern(written: str) -> str:
-    """A pattern of `exclude` in the one spelling that is compared with paths."""
+    """A pattern of files in the one spelling that is compared with paths."""
     return posixpath.normpath(written.removeprefix(".") if written.startswith("./") else written)
+
+
+def _per_file(given: Mapping[str, object]) -> tuple[dict[str, tuple[str, ...]], list[str]]:
+    """The patterns that can be used with what they name, and a clause for each other."""
+    usable: dict[str, tuple[str, ...]] = {}
+    wrong: list[str] = []
+    for pattern, names in given.items():
+        entries = cast("list[object]", names) if isinstance(names, list) else None
+        if not pattern or "\0" in pattern:
+            wrong.append(f"{pattern!r} is no pattern of files.")
+        elif entries is None or not all(isinstance(name, str) for name in entries):
+            wrong.append(f"{pattern!r} must have a list of strings, not {names!r}.")
+        else:
+            usable[_pattern(pattern)] = tuple(cast("list[str]", names))
+    return usable, wrong
 
 
 def _assumed(given: Mapping[str, object]) -> tuple[dict[str, str], list[str]]:

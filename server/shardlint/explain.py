@@ -80,9 +80,11 @@ def _reached(path: str, beside: str) -> str:
     return min(way, path, key=len)
 
 
-def rule_link(rule: Rule) -> str | None:
-    """Where the rule is explained: its page on this machine, else the line in JAX that its record names."""
-    return page_path(rule.name).as_uri() if rule.shipped else rule.record.get("githubUrl")
+def rule_link(rule: Rule, docs_url: str | None = None) -> str | None:
+    """Where the rule is explained: its page, published or on this machine, or for a user's own the line that its record names."""
+    if not rule.shipped:
+        return rule.record.get("githubUrl")
+    return docs_url.replace("{rule}", rule.name) if docs_url else page_path(rule.name).as_uri()
 
 
 def hover(
@@ -140,7 +142,7 @@ def _finding_text(snapshot: Snapshot, mark: Mark, fixes: Sequence[Fix], markup: 
     if not target.exact:
         title += f" ({target.origin})"
     rule = snapshot.catalogue.rules.get(finding.rule)
-    link = rule_link(rule) if rule else None
+    link = rule_link(rule, snapshot.catalogue.docs_url) if rule else None
     return _joined(
         title,
         markup.prose(finding.message, words_of_jax(rule.observed) if rule else None),

@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import os
 import re
-from collections.abc import Callable, Collection, Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, replace
 from fnmatch import fnmatchcase
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from shardlint.check import Report, Snapshot, check
-from shardlint.config import Settings, load, nearest
+from shardlint.config import TABLE, Settings, load
 from shardlint.environment import find_target, import_folders
 from shardlint.files import SourceFile, problem, read
 from shardlint.model import Finding, Fix, Problem, Target
 from shardlint.placement.modules import Modules
 from shardlint.records.catalogue import Catalogue
+from shardlint.selection import Asked, Ignored, ignored_by_file, ignored_rules, unknown
 from shardlint.syntax import notebook
 from shardlint.syntax.recovery import parse_chunk
 from shardlint.syntax.tree import parse
@@ -51,13 +52,15 @@ WORDS = (
 )
 """A file without any of these has no hand-off that a shipped rule speaks of, and no comment that speaks to shardlint."""
 _IMPORT = re.compile(r"^[ \t]*(?:from|import)[ \t]+(\.|\w+)", re.MULTILINE)
+_NOTHING_ASKED = Asked()
 _MOST_REPAIRS = 10
 """How often a file is repaired again before what is left is taken as it is."""
 
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """What holds for the files of one folder: the settings in force, the target, the rules, and those to keep quiet about.
+    """What holds for the files of one folder: the settings in force, the target, the rules, and those to keep quiet about, everywhere and by
+    file.
 
     `import_folders` are those in which modules are looked for that the files import, in that order.
     """
@@ -66,6 +69,7 @@ class Scope:
     target: Target
     catalogue: Catalogue
     ignored: frozenset[str]
+    ignored_in: Ignored | None = None
     import_folders: tuple[Path, ...] = ()
 
 
@@ -91,11 +95,11 @@ def scope_of(
     shipped: Catalogue,
     environ: Mapping[str, str],
     target: Target | None = None,
-    ignored: Collection[str] = (),
+    asked: Asked = _NOTHING_ASKED,
 ) -> tuple[Scope, tuple[Problem, ...]]:
     """What holds for the files in `folder`, and one problem for each thing of the user's that could not be used.
 
-    `target` and `ignored` are asked for from outside and come before, or on top of, what the project says. `environ` are the
+    `target` and `asked` are asked for from outside and come before, or on top of, what the project says. `environ` are the
     variables of the process.
     """
     settings, problems = load(folder)
@@ -103,11 +107,13 @@ def scope_of(
     if target is None:
         target, found = find_target(folder, settings, shipped.jax_versions, environ)
     catalogue, unusable = _with_own_records(shipped, settings)
-    unknown = sorted(settings.ignore - catalogue.rules.keys())
-    told = [problem(settings.source or folder, _unknown_rule(name, catalogue)) for name in unknown]
-    places = import_folders(folder, settings, environ)
-    quiet = catalogue.opt_in | settings.ignore | frozenset(ignored)
-    scope = Scope(settings, target, catalogue, quiet, places)
+    if settings.docs_url is not None:
+        catalogue = replace(catalogue, docs_url=settings.docs_url)
+    told = [problem(settings.source or folder, f"{TABLE} {clause}") for clause in unknown(catalogue, settings)]
+    scope = Scope(
+        settings, target, catalogue, ignored_rules(catalogue, settings, asked), ignored_by_file(catalogue, settings),
+        import_folders(folder, settings, environ),
+    )  # fmt: skip
     return scope, (*problems, *found, *unusable, *told)
 
 
@@ -155,7 +161,7 @@ def check_file(
     modules = workspaces.at(place.roots, scope.catalogue)
     snapshot = Snapshot(
         str(path), source.text, scope.target, scope.catalogue, scope.ignored,
-        modules=modules, module=place.name, is_package=place.is_package, assume=scope.settings.assume,
+        modules=modules, module=place.name, is_package=place.is_package, assume=scope.settings.assume, ignored_in=scope.ignored_in,
     )  # fmt: skip
     if not _matters(source.text, scope, place.name) and not _imports_any(source.text, modules):
         return Checked(source, snapshot, Report((), (), (), broken=_broken(source.text)))
@@ -211,10 +217,6 @@ def _with_own_records(shipped: Catalogue, settings: Settings) -> tuple[Catalogue
 
     own, problems = load_own(settings.records, taken=shipped.rules.keys())
     return replace(shipped, rules={**shipped.rules, **{rule.name: rule for rule in own}}), problems
-
-
-def _unknown_rule(name: str, catalogue: Catalogue) -> str:
-    return f"[tool.shardlint] ignore: there is no rule {name!r}; {nearest(name, catalogue.rules)}"
 
 
 def _broken(text: Text) -> tuple[Span, ...]:

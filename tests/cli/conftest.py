@@ -6,6 +6,7 @@ import os
 import re
 import sys
 from collections.abc import Callable, Iterator
+from dataclasses import replace
 from pathlib import Path
 from types import ModuleType
 
@@ -49,7 +50,7 @@ def rule(name: str, severity: Severity = Severity.ERROR, safety: Safety = Safety
 CATALOGUE = Catalogue(
     {
         "bad-hand-off": rule("bad-hand-off"),
-        "costly-hand-off": rule("costly-hand-off", Severity.WARNING, Safety.MOVES_DATA),
+        "costly-hand-off": replace(rule("costly-hand-off", Severity.WARNING, Safety.MOVES_DATA), family="B"),
     },
     JAX_VERSIONS,
 )

@@ -23,12 +23,12 @@ def test_version(cli: Cli) -> None:
 
 
 def test_rules_lists_every_rule(cli: Cli) -> None:
-    """`rules` prints a line a rule: name, severity, JAX versions, how it is repaired, what is wrong."""
+    """`rules` prints a line a rule: name, family, severity, JAX versions, how it is repaired, what is wrong."""
     result = cli("rules")
     assert result.exit_code == 0
-    assert [line.split(maxsplit=4) for line in result.stdout.splitlines()[1:]] == [
-        ["bad-hand-off", "error", ">=0.7", "--fix", "what bad-hand-off warns of"],
-        ["costly-hand-off", "warning", ">=0.7", "by", "hand  what costly-hand-off warns of"],
+    assert [line.split(maxsplit=5) for line in result.stdout.splitlines()[1:]] == [
+        ["bad-hand-off", "A", "error", ">=0.7", "--fix", "what bad-hand-off warns of"],
+        ["costly-hand-off", "B", "warning", ">=0.7", "by", "hand  what costly-hand-off warns of"],
     ]
 
 

@@ -27,8 +27,15 @@ def test_all_keys(tmp_path: Path) -> None:
         jax-version = "0.6.2"
         python = "env/bin/python"
         records = ["own", "/abs"]
+        select = ["A", "removed-to-dlpack"]
+        extend-select = ["host-read"]
         ignore = ["a"]
         exclude = ["b*", "./c/", "**/d/"]
+        docs-url = "https://example.org/{rule}.html"
+
+        [tool.shardlint.per-file-ignores]
+        "tests/" = ["A"]
+        "*_pb2.py" = ["a", "b"]
 
         [tool.shardlint.assume]
         "pkg.load" = "many-devices"
@@ -42,9 +49,13 @@ def test_all_keys(tmp_path: Path) -> None:
         jax_version="0.6.2",
         python=tmp_path / "env" / "bin" / "python",
         records=(tmp_path / "own", Path("/abs")),
-        ignore=frozenset({"a"}),
+        select=("A", "removed-to-dlpack"),
+        extend_select=("host-read",),
+        ignore=("a",),
+        per_file_ignores={"tests": ("A",), "*_pb2.py": ("a", "b")},
         exclude=("b*", "/c", "**/d"),
         assume={"pkg.load": "many-devices", "step": "host"},
+        docs_url="https://example.org/{rule}.html",
     )
 
 
@@ -68,11 +79,29 @@ def test_no_file(tmp_path: Path) -> None:
     ("line", "sentence"),
     [
         ("jax_version = '0.5'", "[tool.shardlint] has no key 'jax_version'; did you mean 'jax-version'?"),
-        ("zzz = 1", "[tool.shardlint] has no key 'zzz'; known: assume, exclude, ignore, jax-version, python, records."),
+        (
+            "zzz = 1",
+            "[tool.shardlint] has no key 'zzz'; known: assume, docs-url, exclude, extend-select, ignore, jax-version, per-file-ignores, python, records, select.",
+        ),
         ("jax-version = 0.5", "[tool.shardlint] jax-version must be a string, not 0.5."),
         ("python = ['a']", "[tool.shardlint] python must be a string, not ['a']."),
         ("records = 'own'", "[tool.shardlint] records must be a list of strings, not 'own'."),
         ("exclude = ['a', 1]", "[tool.shardlint] exclude must be a list of strings, not ['a', 1]."),
+        ("select = 'a'", "[tool.shardlint] select must be a list of strings, not 'a'."),
+        ("extend-select = [1]", "[tool.shardlint] extend-select must be a list of strings, not [1]."),
+        ("per-file-ignores = ['a']", "[tool.shardlint] per-file-ignores must be a table, not ['a']."),
+        (
+            "per-file-ignores = {'a.py' = 'b'}",
+            "[tool.shardlint] per-file-ignores: 'a.py' must have a list of strings, not 'b'.",
+        ),
+        ("per-file-ignores = {'' = ['b']}", "[tool.shardlint] per-file-ignores: '' is no pattern of files."),
+        (
+            "docs-url = 'example.org'",
+            (
+                "[tool.shardlint] docs-url must be an address with {rule} in it, "
+                "such as 'https://example.org/{rule}.html', not 'example.org'."
+            ),
+        ),
         ("assume = 'x'", "[tool.shardlint] assume must be a table, not 'x'."),
         (
             "assume = {'a.b' = 'one-devise'}",
@@ -92,7 +121,7 @@ def test_wrong_key_costs_itself_alone(tmp_path: Path, line: str, sentence: str) 
     """Each wrong key gives one sentence, and the other key is in force."""
     settings, problems = problems_of(tmp_path, f"[tool.shardlint]\n{line}\nignore = ['kept']\n")
     assert problems == [sentence]
-    assert settings == Settings(tmp_path, tmp_path / "pyproject.toml", ignore=frozenset({"kept"}))
+    assert settings == Settings(tmp_path, tmp_path / "pyproject.toml", ignore=("kept",))
 
 
 @pytest.mark.parametrize(
@@ -108,4 +137,4 @@ def test_unusable_file(tmp_path: Path, content: str | bytes, beginning: str) -> 
     settings, problems = problems_of(tmp_path, content)
     assert len(problems) == 1
     assert problems[0].startswith(beginning)
-    assert (settings.jax_version, settings.ignore, settings.exclude) == (None, frozenset(), ())
+    assert (settings.jax_version, settings.ignore, settings.exclude) == (None, (), ())

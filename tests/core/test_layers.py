@@ -28,6 +28,7 @@ LAYERS = (
     "verify",
     "explain",
     "workspace",
+    "selection",
     "project",
     "report",
     "lsp",

@@ -72,6 +72,22 @@ async def test_watched_files_check_what_is_open(start: Any, tmp_path: Path) -> N
     await wire.shows(one, 1, [])
 
 
+async def test_rules_are_chosen_by_the_settings(start: Any, tmp_path: Path) -> None:
+    """`select` and `per-file-ignores` hold in an editor as on the command line."""
+    settings = tmp_path / "pyproject.toml"
+    settings.write_text(f'{NEW}[tool.shardlint.per-file-ignores]\n"one.py" = ["{REMOVED}"]\n')
+    one, two = (tmp_path / "one.py").as_uri(), (tmp_path / "two.py").as_uri()
+    wire = await start()
+    await wire.initialize(WATCHES)
+    for uri, expected in ((one, []), (two, [REMOVED])):
+        wire.open(CAPSULE, uri)
+        await wire.shows(uri, 1, expected)
+    settings.write_text(f'{NEW}select = ["sharded-dlpack-export"]\n')
+    changed(wire, settings)
+    await wire.shows(one, 1, [])
+    await wire.shows(two, 1, [])
+
+
 async def test_changed_settings_are_noticed_at_the_next_check(start: Any, tmp_path: Path) -> None:
     """Without watched files the next change of a document shows the settings of now, in the other open documents too."""
     settings = tmp_path / "pyproject.toml"

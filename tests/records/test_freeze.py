@@ -12,7 +12,9 @@ from shardlint.model import Safety, Severity
 from shardlint.records.catalogue import page_path, read
 from shardlint.records.checks import CHECKS
 from shardlint.records.freeze import freeze
-from shardlint.records.rule_page import rule_page_with_examples
+from shardlint.records.rule_page import Place, rule_page_with_examples
+
+PLACE = Place("A: Others", "README.md#a-others")
 
 
 def _sentences(source: Path, target: Path) -> list[str]:
@@ -49,7 +51,7 @@ def test_a_rule_may_have_no_repair_and_wait_to_be_asked_for(tmp_path, source, wr
     rule = catalogue.rules["taken-as-one"]
     assert (rule.fixes, rule.opt_in, rule.outcome) == ((), True, {"silent-dtype": "halves the bits"})
     assert catalogue.opt_in == {"taken-as-one"}
-    page = rule_page_with_examples(rule)
+    page = rule_page_with_examples(rule, (), PLACE)
     assert "By hand:\n\n```python\n# before\ny = lib.take(x)\n# after\ny = lib.take(lib.gather(x))\n```\n" in page
 
 
@@ -64,8 +66,9 @@ def test_the_page_is_for_people(tmp_path, source, write_rule):
     """The page that a diagnostic links to lies where `page_path` says, relative to the catalogue, and shows the rule."""
     write_rule(source)
     freeze(source, tmp_path)
+    rule = read(tmp_path / "frozen.json").rules["taken-as-one"]
     page = (tmp_path / "pages" / page_path("taken-as-one").name).read_text(encoding="utf-8")
-    assert page == rule_page_with_examples(read(tmp_path / "frozen.json").rules["taken-as-one"])
+    assert page == rule_page_with_examples(rule, ("0.9.2", "0.10.2"), PLACE)
     assert page.startswith("# taken-as-one\n")
     assert "y = lib.take(x)  # error: [taken-as-one]" in page
 
@@ -96,7 +99,7 @@ def test_a_page_of_a_rule_that_is_gone_is_removed(tmp_path, source, write_rule):
     old.rename(tmp_path / "elsewhere")
     freeze(source, tmp_path / "out")
     pages = {page.name for page in (tmp_path / "out" / "pages").iterdir()}
-    assert pages == {"new-name.md", *(f"{name}.md" for name in CHECKS)}
+    assert pages == {"README.md", "new-name.md", *(f"{name}.md" for name in CHECKS)}
 
 
 @pytest.mark.parametrize("missing", ["record.json", "rule.toml", "cases.md", "observed.json"])

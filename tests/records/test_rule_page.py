@@ -8,8 +8,10 @@ import pytest
 
 from shardlint.model import Safety, Severity, Target
 from shardlint.records.catalogue import Catalogue, FixSpec, Match, Observation, Rule
-from shardlint.records.rule_page import rule_page, rule_page_with_examples
+from shardlint.records.rule_page import Place, rule_page, rule_page_with_examples
 
+VERSIONS = ("0.6.2", "0.7.2", "0.8.3", "0.10.2", "0.12.0.1")
+PLACE = Place("A: Arrays", "README.md#a-arrays")
 TARGET = Target(("0.10.2",), exact=True, origin="--jax-version")
 
 PAGE = """\
@@ -221,7 +223,7 @@ def test_a_target_that_was_not_run_is_told() -> None:
 
 def test_examples_are_those_of_the_cases_without_the_proofs_settings() -> None:
     """Programs, marks and repairs are shown, headings lie one level deeper, and no settings of a proof are left."""
-    page = rule_page_with_examples(RULE)
+    page = rule_page_with_examples(RULE, VERSIONS, PLACE)
     examples = page[page.index("## Examples") :]
     assert examples == (
         "## Examples\n\n### A program\n\nBefore.\n\n"
@@ -238,7 +240,28 @@ def test_examples_are_those_of_the_cases_without_the_proofs_settings() -> None:
 def test_the_rest_of_the_page_is_what_explain_shows() -> None:
     """The page with examples says the same as the one for a target, but for the verdict on that."""
     verdict = " It concerns JAX 0.10.2 (--jax-version)."
-    assert rule_page_with_examples(RULE).startswith(rule_page(RULE, TARGET).replace(verdict, ""))
+    whole = rule_page_with_examples(RULE, (), PLACE)
+    standing = "Severity: error, warning where it is not sure. Family: [A: Arrays](README.md#a-arrays).\n\n"
+    assert whole.replace(standing, "").startswith(rule_page(RULE, TARGET).replace(verdict, ""))
+
+
+def test_a_table_tells_what_was_seen_on_each_version() -> None:
+    """Each consumer has a row, each version a column: an exception, a silent outcome, or nothing where it was not run."""
+    runs = (
+        *RULE.observed,
+        replace(seen("0.10.2", "lib.old"), kind="late-error"),
+        seen("0.10.2", version="2", message=None),
+    )
+    page = rule_page_with_examples(replace(RULE, observed=runs), VERSIONS, PLACE)
+    table = page[page.index("|  | 0.6.2") : page.index("\n\n## What to do")]
+    assert table.splitlines() == [
+        "|  | 0.6.2 | 0.7.2 | 0.8.3 | 0.10.2 | 0.12.0.1 |",
+        "| --- | --- | --- | --- | --- | --- |",
+        "| `lib.take` | `BufferError` | `BufferError` | `BufferError` | `BufferError` / silent copy | - |",
+        "| `__dlpack__` | `BufferError` | - | `BufferError` | - | - |",
+        "| the import of `lib.old` | silent copy | - | - | - | - |",
+        "| `lib.old` | - | - | - | `BufferError` later | - |",
+    ]
 
 
 def test_a_rule_of_a_users_own_has_its_records_text() -> None:
@@ -251,7 +274,7 @@ def test_a_rule_of_a_users_own_has_its_records_text() -> None:
 def test_shipped_pages_speak_to_people_who_have_never_heard_of_records(catalogue: Catalogue) -> None:
     """No shipped page speaks of the data that it is made from, or keeps a setting of its proofs."""
     for rule in catalogue.rules.values():
-        page = rule_page_with_examples(rule)
+        page = rule_page_with_examples(rule, VERSIONS, PLACE)
         assert "dataset" not in page.lower()
         assert "```toml" not in page
         assert "fix=" not in page

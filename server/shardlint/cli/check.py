@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 import click
 
-from shardlint.cli.shared import CLEAN, FAILED, FOUND, PATIENCE, rule_called, tell
+from shardlint.cli.shared import CLEAN, FAILED, FOUND, PATIENCE, tell
 from shardlint.cli.terminal import paint_for, progress, width_of
 from shardlint.config import TABLE
 from shardlint.files import SourceFile, problem, write
@@ -34,6 +34,7 @@ from shardlint.records.telling import target_words
 from shardlint.report import concise, diff, json, summary, text, unparsed
 from shardlint.report.entry import Entry, place, together
 from shardlint.report.excerpt import harmless
+from shardlint.selection import Asked, no_rule
 from shardlint.text import Span, Text
 from shardlint.workspace import Workspaces
 
@@ -53,7 +54,7 @@ class Request:
     only_show: bool
     output_format: str
     target: Target | None
-    ignored: frozenset[str]
+    rules: Asked
     jedi: bool
 
 
@@ -104,7 +105,7 @@ class _Run:
     def scope(self, folder: Path) -> Scope:
         if folder not in self.scopes:
             request = self.request
-            scope, problems = scope_of(folder, self.shipped, os.environ, request.target, request.ignored)
+            scope, problems = scope_of(folder, self.shipped, os.environ, request.target, request.rules)
             self.scopes[folder] = scope
             for one in problems:
                 self.tell(one)
@@ -130,13 +131,14 @@ def _position(location: Location, order: Mapping[str, int]) -> tuple[int, str, S
 def run_check(request: Request, shipped: Catalogue) -> int:
     """Check, print, and give the exit code: 0 clean, 1 findings (or changes to make), 2 something could not be used.
 
-    Raises `BadParameter` for a rule to ignore that is none, neither a shipped one nor one of the projects' own.
+    Raises `BadParameter` for a rule to select or ignore that is none, neither a shipped one nor one of the projects' own.
     """
     run = _Run(shipped, request)
     files = _files(run)
     rules = {name: rule for scope in run.scopes.values() for name, rule in scope.catalogue.rules.items()}
-    for name in sorted(request.ignored):
-        rule_called(name, rules, "--ignore")
+    for flag, name in request.rules.named():
+        if clause := no_rule(name, rules):
+            raise click.BadParameter(clause, param_hint=f"'{flag}'")
     try:
         _check_all(run, files)
     finally:

@@ -14,6 +14,7 @@ from shardlint.cli.records import records
 from shardlint.cli.shared import CLEAN, FAILED, rule_called, scope_here, shipped_catalogue, target_of, tell
 
 _INTERRUPTED = 130
+_RULES = "RULE[,RULE...]"
 
 
 def main() -> None:
@@ -64,8 +65,10 @@ def shardlint() -> None:
     "--jax-version", metavar="VERSION", help="The JAX that the code will run on, instead of the project's own."
 )
 @click.option(
-    "--ignore", metavar="RULE[,RULE...]", multiple=True, help="Rules to keep quiet about. Can be given several times."
+    "--select", metavar=_RULES, multiple=True, help="The rules to run, instead of those that the settings select."
 )
+@click.option("--extend-select", metavar=_RULES, multiple=True, help="Rules to run besides.")
+@click.option("--ignore", metavar=_RULES, multiple=True, help="Rules to keep quiet about. Can be given several times.")
 @click.option("--no-jedi", is_flag=True, help="Do not look up with jedi what other modules call by another name.")
 @click.pass_context
 def check(
@@ -75,6 +78,8 @@ def check(
     diff: bool,
     output_format: str,
     jax_version: str | None,
+    select: tuple[str, ...],
+    extend_select: tuple[str, ...],
     ignore: tuple[str, ...],
     no_jedi: bool,
 ) -> None:
@@ -84,19 +89,24 @@ def check(
     of any suffix as Python. The code is only read, never imported or run. Exit code 0: nothing found, 1: something found, 2: something could not be read or used, a statement that does not parse for one.
     """
     from shardlint.cli.check import Request, run_check
+    from shardlint.selection import Asked
 
     shipped = shipped_catalogue()
-    names = (name.strip() for given in ignore for name in given.split(","))
     request = Request(
         paths=paths or (Path(),),
         repair=fix,
         only_show=diff,
         output_format=output_format,
         target=target_of(jax_version, shipped),
-        ignored=frozenset(filter(None, names)),
+        rules=Asked(_names(select) if select else None, _names(extend_select), _names(ignore)),
         jedi=not no_jedi,
     )
     ctx.exit(run_check(request, shipped))
+
+
+def _names(given: Sequence[str]) -> tuple[str, ...]:
+    """The names in the values of an option that can be given several times, and holds several at once."""
+    return tuple(name for text in given for part in text.split(",") if (name := part.strip()))
 
 
 @shardlint.command()
@@ -163,20 +173,21 @@ def rules(ctx: click.Context) -> None:
     listed = [
         (
             rule.name,
-            str(rule.severity),
+            rule.family or "-",
+            str(rule.severity) + (" (if selected)" if rule.opt_in else ""),
             rule.jax or "any",
             "--fix" if any(fix.safety is Safety.SAFE for fix in rule.fixes) else "by hand" if rule.fixes else "none",
             rule.summary,
         )
         for rule in scope.catalogue.rules.values()
     ]
-    header = ("rule", "severity", "JAX", "repair", "what is wrong")
+    header = ("rule", "family", "severity", "JAX", "repair", "what is wrong")
     if sys.stdout.isatty():
         _show_table(header, listed)
     else:
-        widths = [max(len(row[column]) for row in (header, *listed)) for column in range(4)]
+        widths = [max(len(row[column]) for row in (header, *listed)) for column in range(5)]
         for row in (header, *listed):
-            click.echo("  ".join([*map(str.ljust, row[:4], widths), row[4]]))
+            click.echo("  ".join([*map(str.ljust, row[:5], widths), row[5]]))
     ctx.exit(FAILED if problems else CLEAN)
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from contextlib import nullcontext
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -27,28 +28,43 @@ def records() -> None:
     "--python", type=click.Path(path_type=Path), help="The interpreter whose JAX is used, instead of this one."
 )
 @click.option(
+    "--jax-version",
+    metavar="VERSION",
+    help="Run on this JAX, in an environment made for it with pip and thrown away. --python says from which interpreter.",
+)
+@click.option(
     "--rules-dir",
     type=click.Path(path_type=Path, file_okay=False),
     help="The folder with the rules' folders, instead of records/ in this checkout of shardlint.",
 )
 @click.pass_context
 def verify(
-    ctx: click.Context, names: tuple[str, ...], write: bool, python: Path | None, rules_dir: Path | None
+    ctx: click.Context,
+    names: tuple[str, ...],
+    write: bool,
+    python: Path | None,
+    jax_version: str | None,
+    rules_dir: Path | None,
 ) -> None:
     """Run the examples of rules.
 
-    All rules are run, if none is named: on the installed JAX, on forced CPU devices. Exit code 0: everything that ran did what its page claims, and observed.json says so; 1: something did not; 2: nothing
+    All rules are run, if none is named: on the installed JAX, on forced CPU devices. With --jax-version what the examples use is installed in the versions that are installed here, as pip's own settings say (PIP_EXTRA_INDEX_URL for PyTorch without CUDA). Exit code 0: everything that ran did what its page claims, and observed.json says so; 1: something did not; 2: nothing
     could be run.
     """
     from shardlint.cli.terminal import progress
-    from shardlint.verify import compare_observed, write_observed
+    from shardlint.environment import version_problem
+    from shardlint.verify import compare_observed, packages_used, throwaway, write_observed
     from shardlint.verify import verify as verify_rules
     from shardlint.verify.process import VerifyError
 
     folder = rules_dir or _records_of_checkout()
+    if jax_version and (wrong := version_problem(jax_version)):
+        raise click.BadParameter(wrong, param_hint="'--jax-version'")
     try:
-        with progress("running") as shown:
-            report = verify_rules(folder, names, python, shown)
+        used = packages_used(folder, names) if jax_version else ()
+        place = throwaway(jax_version, used, python, tell) if jax_version else nullcontext(python)
+        with place as interpreter, progress("running") as shown:
+            report = verify_rules(folder, names, interpreter, shown)
         _show_outcomes(report)
         if write:
             changed: tuple[Path, ...] = write_observed(folder, report)

@@ -33,8 +33,9 @@ def diagnostic(session: Session, checked: CheckedDocument, one: Shown) -> types.
 
     client, finding = session.client, one.finding
     document = checked.document
-    rule = checked.snapshot.catalogue.rules.get(finding.rule)
-    link = rule_link(rule) if rule and client.code_description else None
+    catalogue = checked.snapshot.catalogue
+    rule = catalogue.rules.get(finding.rule)
+    link = rule_link(rule, catalogue.docs_url) if rule and client.code_description else None
     tags = [_TAGS[tag] for tag in finding.tags if _TAGS.get(tag) in client.diagnostic_tags]
     related = _related(session, checked, one) if client.related_information else []
     data = {"rule": finding.rule, "version": document.version, "finding": one.identity}

@@ -37,17 +37,19 @@ class Project:
 
     `root` is the folder of the settings, from which modules of the workspace are looked for as well. `import_folders` are those in
     which modules are looked for that the files import. `outdated` tells whether a file that it was read from is not as it was; the
-    question costs a few calls of `stat`. `assume` are the project's claims by qualified name.
+    question costs a few calls of `stat`. `assume` are the project's claims by qualified name. `ignored` and
+    `ignored_in` are as a snapshot has them.
     """
 
     target: Target
     catalogue: Catalogue
-    ignored: frozenset[str] = frozenset()
+    ignored: frozenset[str] | None = None
     root: Path | None = None
     problems: tuple[Problem, ...] = ()
     import_folders: tuple[Path, ...] = ()
     outdated: Callable[[], bool] = _never
     assume: Mapping[str, str] = field(default_factory=dict[str, str])
+    ignored_in: Callable[[str], Collection[str]] | None = None
 
 
 def _workspaces() -> Workspaces:
@@ -147,6 +149,7 @@ def _project(folder: Path) -> Project:
         scope.import_folders,
         lambda: not sources.unchanged,
         scope.settings.assume,
+        scope.ignored_in,
     )
 
 

@@ -262,7 +262,7 @@ class Session:
         answers = self._meanings.get(self._folder(document), {})
         snapshot = Snapshot(
             document.path, document.text, project.target, project.catalogue, project.ignored, answers,
-            assume=project.assume,
+            assume=project.assume, ignored_in=project.ignored_in,
         )  # fmt: skip
         workspace = None
         if document.folder is not None:

@@ -107,10 +107,14 @@ class Rule:
 
 @dataclass(frozen=True, slots=True)
 class Catalogue:
-    """All rules in force, by name, and the JAX versions (ascending) on which the catalogue was verified."""
+    """All rules in force, by name, and the JAX versions (ascending) on which the catalogue was verified.
+
+    `docs_url` is where the pages of the shipped rules are published, with `{rule}` for the name; if None, they are those on disk.
+    """
 
     rules: Mapping[str, Rule]
     jax_versions: tuple[str, ...]
+    docs_url: str | None = None
 
     @property
     def opt_in(self) -> frozenset[str]:

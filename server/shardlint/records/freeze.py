@@ -10,24 +10,29 @@ from pathlib import Path
 
 from shardlint.model import Problem
 from shardlint.records.catalogue import FROZEN_NAME, PAGES_NAME, Catalogue, Rule, encode
-from shardlint.records.checks import CHECKS
 from shardlint.records.files import UnusableError, problem, read_toml
 from shardlint.records.folder import read_shipped, rule_name
 from shardlint.records.models import VersionsFile
-from shardlint.records.rule_page import rule_page_with_examples
+from shardlint.records.pages import FAMILIES, pages, read_families, write_pages
 from shardlint.records.wording import validated
 
 VERSIONS = "versions.toml"
 
 
 def freeze(source: Path, target: Path) -> list[Problem]:
-    """Write `frozen.json` and `pages/<rule>.md` into the folder `target`, from the rule folders in `source`.
+    """Write `frozen.json`, `pages/<rule>.md` and their index into the folder `target`, from the rule folders in `source`.
 
     The same folders give the same bytes. Where anything is wrong nothing is written, and what is wrong comes back.
     """
     catalogue, problems = collect(source)
+    families: dict[str, str] = {}
+    try:
+        families = read_families(source / FAMILIES)
+    except UnusableError as reason:
+        problems.append(problem(source / FAMILIES, reason))
     if not problems:
-        _write(catalogue, target)
+        write_pages(pages(catalogue, families), target / PAGES_NAME)
+        (target / FROZEN_NAME).write_text(encode(catalogue), encoding="utf-8", newline="\n")
     return problems
 
 
@@ -50,18 +55,6 @@ def collect(source: Path) -> tuple[Catalogue, list[Problem]]:
         elif rule is not None:
             rules[rule.name] = rule
     return Catalogue(rules, versions), problems
-
-
-def _write(catalogue: Catalogue, target: Path) -> None:
-    pages = target / PAGES_NAME
-    pages.mkdir(parents=True, exist_ok=True)
-    rules = {**catalogue.rules, **CHECKS}
-    for old in pages.glob("*.md"):
-        if old.stem not in rules:
-            old.unlink()
-    for rule in rules.values():
-        (pages / f"{rule.name}.md").write_text(rule_page_with_examples(rule), encoding="utf-8", newline="\n")
-    (target / FROZEN_NAME).write_text(encode(catalogue), encoding="utf-8", newline="\n")
 
 
 def main() -> int:

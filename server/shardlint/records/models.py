@@ -257,6 +257,20 @@ class ObservedFile(_Table):
         return self
 
 
+class Hazard(_Table):
+    """One table of `ledger.toml`: a known way to go wrong, with the reason why no rule's example shows it if none does."""
+
+    title: Line
+    covered: bool = True
+    reason: Line | None = None
+
+    @model_validator(mode="after")
+    def _reason_if_not_covered(self) -> Hazard:
+        if self.covered is not (self.reason is None):
+            raise ValueError("`covered = false` and a `reason` go together")
+        return self
+
+
 class VersionsFile(_Table):
     """`versions.toml`: the JAX versions on which the catalogue was verified, ascending, and where the list comes from."""
 

@@ -7,11 +7,12 @@ What happened is told from observations (`records verify` wrote them) and from n
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass
 
 from packaging.specifiers import SpecifierSet
 from packaging.version import Version
 
-from shardlint.model import Safety, Target
+from shardlint.model import Safety, Severity, Target
 from shardlint.records.cases_page import CasesPage, cases_page, values_shown
 from shardlint.records.catalogue import FixSpec, Observation, Rule
 from shardlint.records.markup import MARKDOWN
@@ -39,11 +40,19 @@ def rule_page(rule: Rule, target: Target) -> str:
     return _page(rule, _parts_of(rule), target)
 
 
-def rule_page_with_examples(rule: Rule) -> str:
-    """All that is known of a rule, as Markdown, for no target in particular."""
+@dataclass(frozen=True, slots=True)
+class Place:
+    """Where a rule stands among the others: the heading of its family, and the address of that on the page of all rules."""
+
+    family: str
+    address: str
+
+
+def rule_page_with_examples(rule: Rule, versions: Sequence[str], place: Place) -> str:
+    """All that is known of a rule, as Markdown, for no target in particular, with what was seen on each of the JAX `versions`."""
     parts = _parts_of(rule)
     examples = f"\n## Examples\n\n{parts.examples}\n" if parts.examples else ""
-    return _page(rule, parts, None) + examples
+    return _page(rule, parts, None, versions, place) + examples
 
 
 def _parts_of(rule: Rule) -> CasesPage:
@@ -51,7 +60,9 @@ def _parts_of(rule: Rule) -> CasesPage:
     return cases_page(rule.page) if rule.shipped else CasesPage("", "")
 
 
-def _page(rule: Rule, parts: CasesPage, target: Target | None) -> str:
+def _page(
+    rule: Rule, parts: CasesPage, target: Target | None, versions: Sequence[str] = (), place: Place | None = None
+) -> str:
     documentation = MARKDOWN.prose(str(rule.record.get("documentation") or ""))
     verdict = f" {_verdict(rule, target)}" if target else ""
     source = [documentation if parts.introduction else ""]
@@ -61,8 +72,9 @@ def _page(rule: Rule, parts: CasesPage, target: Target | None) -> str:
         f"# {rule.name}",
         sentence(MARKDOWN.prose(rule.summary)),
         f"{_validity(rule)}{verdict}",
+        f"{_standing(rule)} Family: [{place.family}]({place.address})." if place else "",
         parts.introduction or documentation,
-        _section("What happens", [_what_happens(rule, target)]),
+        _section("What happens", [_what_happens(rule, target), _by_version(rule, versions)]),
         _section(
             "What to do", ["\n".join(f"- {MARKDOWN.prose(str(one))}" for one in rule.record.get("solutions") or ())]
         ),
@@ -75,6 +87,34 @@ def _page(rule: Rule, parts: CasesPage, target: Target | None) -> str:
 def _section(title: str, parts: Iterable[str]) -> str:
     body = "\n\n".join(filter(None, parts))
     return f"## {title}\n\n{body}" if body else ""
+
+
+def _standing(rule: Rule) -> str:
+    """How bad it is, and whether it is looked for without being asked."""
+    bad = f"Severity: {rule.severity}" + (
+        f", {rule.possible} where it is not sure" if rule.possible not in (rule.severity, Severity.OFF) else ""
+    )
+    return f"{bad}. It is looked for only where it is selected." if rule.opt_in else f"{bad}."
+
+
+def _by_version(rule: Rule, versions: Sequence[str]) -> str:
+    """A table of what each consumer did on each version of JAX; nothing where nothing was seen."""
+    if not rule.observed or not versions:
+        return ""
+    columns = _ascending([*versions, *(run.jax for run in rule.observed)])
+    lines = [["", *columns], ["---"] * (len(columns) + 1)]
+    for consumer, runs in _by(rule.observed, lambda run: run.consumer).items():
+        on = _by(runs, lambda run: run.jax)
+        cells = [" / ".join(dict.fromkeys(map(_in_short, on.get(version, [])))) or "-" for version in columns]
+        lines.append([consumer_words(consumer, MARKDOWN.code), *cells])
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _in_short(run: Observation) -> str:
+    """What one run showed, in a word or two."""
+    if run.exception is not None:
+        return MARKDOWN.code(run.exception.rpartition(".")[2]) + (" later" if run.kind == "late-error" else "")
+    return run.kind.replace("-", " ")
 
 
 def _validity(rule: Rule) -> str:

@@ -12,6 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from enum import StrEnum
+from importlib.metadata import packages_distributions, version
 from pathlib import Path
 from typing import Any
 
@@ -108,6 +109,16 @@ def verify(
         consumers = frozenset(case.consumer for case in rule.cases if case.consumer)
         runs[rule.name] = RuleRun(PLATFORM, installed.jax, consumers, _observations(judged, answers, installed))
     return VerifyReport(installed.jax, tuple(outcomes), runs)
+
+
+def packages_used(rules_dir: Path, names: Sequence[str]) -> tuple[str, ...]:
+    """What the programs of these rules need beside JAX and NumPy, as pip takes it: in the versions that are installed here, so that
+    what is seen can be compared. What is not installed here is left out. Raises `VerifyError`.
+    """
+    rules = [_read_rule(folder) for folder in _folders(rules_dir, names)]
+    installed = packages_distributions()
+    named = {installed[module][0] for module in _modules(rules) - {"jax", "jaxlib", "numpy"} if module in installed}
+    return tuple(f"{name}=={version(name).partition('+')[0]}" for name in sorted(named))
 
 
 def write_observed(rules_dir: Path, report: VerifyReport) -> tuple[Path, ...]:
@@ -255,9 +266,15 @@ def _observations(
             continue
         if part.fix is None and part.case.marks and consumer not in kept:
             exception, message = told(answers[index][0])
-            version = installed.version_of(consumer)
             kept[consumer] = Observation(
-                PLATFORM, installed.jax, consumer, version, part.case.expect, exception, message, ()
+                PLATFORM,
+                installed.jax,
+                consumer,
+                installed.version_of(consumer),
+                part.case.expect,
+                exception,
+                message,
+                (),
             )
         elif part.fix is not None and consumer in kept and part.fix not in kept[consumer].fixed:
             kept[consumer] = replace(kept[consumer], fixed=(*kept[consumer].fixed, part.fix))
