@@ -58,8 +58,7 @@ def of_temporary(made: Value, owner: Array, node: ast.AST, frame: Frame, machine
     keep what they make, and some of JAX give back what they were given.
     """
     receiver = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-    maker = owner.key[0] if isinstance(owner.key, tuple) else owner.key
-    if not isinstance(receiver, ast.Call) or maker is not receiver:
+    if not isinstance(receiver, ast.Call) or owner.key not in (receiver, (receiver, 1)):
         return made
     if not _makes_anew(machine.evaluate(receiver.func, frame)):
         return made
