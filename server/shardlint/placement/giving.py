@@ -10,15 +10,15 @@ import ast
 from collections.abc import Iterator
 from dataclasses import replace
 
-from shardlint.placement.addresses import orphan
-from shardlint.placement.domain import Array, Elements, Foreign, Host, OneOf, Transformed, Unknown, Value
+from shardlint.placement.addresses import orphan, views
+from shardlint.placement.domain import Array, Elements, OneOf, Transformed, Unknown, Value
 from shardlint.placement.frame import Frame
 from shardlint.placement.handoffs import record
 from shardlint.placement.lattice import alternatives, containers, leaves, map_leaves
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.mutation import change_ids
 from shardlint.placement.nature import Gone, Nature
-from shardlint.placement.natures import ADDRESS, Data
+from shardlint.placement.natures import Data
 from shardlint.placement.places import held_now, put_at
 from shardlint.placement.trace import Trace
 
@@ -82,14 +82,9 @@ def _refused(node: ast.expr, call: ast.Call, frame: Frame, machine: Machine) -> 
     held = held_now(node, frame, machine)
     if not isinstance(held, Array):
         return
-    views = [
-        one
-        for value in frame.state.variables.values()
-        for one in alternatives(value)
-        if isinstance(one, Host | Foreign) and one.nature.shares == held.key and ADDRESS not in one.nature.marks
-    ]
-    if views:
-        nature = replace(held.nature, marks=held.nature.marks | {VIEWED}, trace=views[0].nature.trace)
+    view = next((one for one in views(frame) if one.nature.shares == held.key), None)
+    if view is not None:
+        nature = replace(held.nature, marks=held.nature.marks | {VIEWED}, trace=view.nature.trace)
         row = machine.table.consumers["jax.donate"]
         record(machine, row, node, replace(held, nature=nature, trace=None), Arguments(), call, call.func, frame)
 

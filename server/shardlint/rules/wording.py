@@ -100,7 +100,7 @@ def _doubt(rule: Rule, event: Event) -> str:
     return "Not every path that leads here does so." if mixed else ""
 
 
-_OF_NATURE = frozenset({"dtype", "key", "deleted"})
+_OF_NATURE = frozenset({"dtype", "key", "deleted", "marks", "shares"})
 
 
 def status(event: Event, breaks: str = "") -> str:
