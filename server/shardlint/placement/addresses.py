@@ -33,8 +33,7 @@ def views(frame: Frame) -> Iterator[Host | Foreign]:
     """What variables hold that keeps the memory of a `jax.Array`: views of it, and no addresses."""
     for value in frame.state.variables.values():
         for one in alternatives(value):
-            shares = isinstance(one, Host | Foreign) and one.nature.shares is not None
-            if shares and ADDRESS not in one.nature.marks:
+            if isinstance(one, Host | Foreign) and one.nature.shares is not None and ADDRESS not in one.nature.marks:
                 yield one
 
 
