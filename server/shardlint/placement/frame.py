@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
@@ -68,7 +69,7 @@ class Frame:
     `turn` tells at which items, from 1, loops are that are run item by item, outermost first.
     `raises` tells that the run may end in an exception; containers with ids from `born` on were made by it. The frame of a class
     body has the `definition` that the body makes; `definitions` are the classes that were made here, and `caller` is the call that
-    this is the run of, if the program has one. Where JAX runs this with tracers, `entry` is how it came to.
+    this is the run of, if the program has one; `donations` are what the running statement has donated, with what that held and the evidence. Where JAX runs this with tracers, `entry` is how it came to.
     """
 
     chunk: Chunk
@@ -97,6 +98,9 @@ class Frame:
     definition: Definition | None = None
     definitions: list[Definition] = field(default_factory=list[Definition])
     caller: Place | None = None
+    donations: list[tuple[ast.expr, Value | None, Trace]] = field(
+        default_factory=list["tuple[ast.expr, Value | None, Trace]"]
+    )
 
     def begin(self, chunk: Chunk) -> None:
         """Be as before anything ran here."""
