@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Collection, Hashable
+from collections.abc import Collection, Hashable, Iterator
 from dataclasses import replace
 
 from shardlint.placement.domain import Array, External, Foreign, Function, Host, Method, Symbol, Transformed, Value
@@ -22,17 +22,19 @@ _LOOKING = frozenset({"from_address", "from_buffer", "in_dll"})
 
 def orphan(keys: Collection[Hashable], frame: Frame, evidence: Trace | None) -> None:
     """Note that the memory of these arrays is given up: addresses of it lead nowhere, if no view keeps it."""
-    viewed = {
-        one.nature.shares for value in frame.state.variables.values() for one in alternatives(value) if _is_view(one)
-    }
+    viewed = {one.nature.shares for one in views(frame)}
     keys = frozenset(keys) - viewed
     for name, value in frame.state.variables.items():
         if any(isinstance(one, Host) and one.nature.shares in keys for one in alternatives(value)):
             frame.state.variables[name] = each(value, lambda one: _dangling(one, keys, evidence))
 
 
-def _is_view(one: Value) -> bool:
-    return isinstance(one, Host | Foreign) and one.nature.shares is not None and ADDRESS not in one.nature.marks
+def views(frame: Frame) -> Iterator[Host | Foreign]:
+    """What variables hold that keeps the memory of a `jax.Array`: views of it, and no addresses."""
+    for value in frame.state.variables.values():
+        for one in alternatives(value):
+            if isinstance(one, Host | Foreign) and one.nature.shares is not None and ADDRESS not in one.nature.marks:
+                yield one
 
 
 def _dangling(one: Value, keys: Collection[Hashable], evidence: Trace | None) -> Value:
@@ -58,8 +60,7 @@ def of_temporary(made: Value, owner: Array, node: ast.AST, frame: Frame, machine
     keep what they make, and some of JAX give back what they were given.
     """
     receiver = node.func.value if isinstance(node, ast.Call) and isinstance(node.func, ast.Attribute) else None
-    maker = owner.key[0] if isinstance(owner.key, tuple) else owner.key
-    if not isinstance(receiver, ast.Call) or maker is not receiver:
+    if not isinstance(receiver, ast.Call) or owner.key not in (receiver, (receiver, 1)):
         return made
     if not _makes_anew(machine.evaluate(receiver.func, frame)):
         return made

@@ -16,6 +16,7 @@ from shardlint.placement.domain import Sequence as SequenceValue
 from shardlint.placement.external import opened
 from shardlint.placement.facts import learn, settled
 from shardlint.placement.frame import Frame
+from shardlint.placement.giving import settle
 from shardlint.placement.iteration import unpacked
 from shardlint.placement.lattice import copied, is_container
 from shardlint.placement.machine import Arguments, Machine
@@ -48,7 +49,10 @@ class Executor:
             depths = len(frame.loops), len(frame.attempts), frame.handlers, frame.comprehended, frame.turn, frame.traced
             try:
                 handler(self, statement, frame)
+                if frame.donations:
+                    settle(statement, frame, self._machine)
             except RecursionError:
+                frame.donations.clear()
                 del frame.loops[depths[0] :], frame.attempts[depths[1] :]
                 _, _, frame.handlers, frame.comprehended, frame.turn, frame.traced = depths
                 forget_bound([statement], frame)

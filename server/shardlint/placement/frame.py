@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import ast
 from collections.abc import Hashable
 from dataclasses import dataclass, field
 
@@ -68,7 +69,8 @@ class Frame:
     `turn` tells at which items, from 1, loops are that are run item by item, outermost first.
     `raises` tells that the run may end in an exception; containers with ids from `born` on were made by it. The frame of a class
     body has the `definition` that the body makes; `definitions` are the classes that were made here, and `caller` is the call that
-    this is the run of, if the program has one. A run that was `given_up` has not come to its end and never will. Where JAX runs this with tracers, `entry` is how it came to.
+    this is the run of, if the program has one. A run that was `given_up` has not come to its end and never will. `donations` are what
+    the running statement has donated, with what that held and the evidence. Where JAX runs this with tracers, `entry` is how it came to.
     """
 
     chunk: Chunk
@@ -98,6 +100,9 @@ class Frame:
     definitions: list[Definition] = field(default_factory=list[Definition])
     caller: Place | None = None
     given_up: bool = False
+    donations: list[tuple[ast.expr, Value | None, Trace]] = field(
+        default_factory=list["tuple[ast.expr, Value | None, Trace]"]
+    )
 
     def begin(self, chunk: Chunk) -> None:
         """Be as before anything ran here."""

@@ -7,18 +7,18 @@ not happen, where no result fits into the memory or, on a CPU, where a view of i
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Collection, Iterator
 from dataclasses import replace
 
-from shardlint.placement.addresses import orphan
-from shardlint.placement.domain import Array, Elements, Foreign, Host, OneOf, Transformed, Unknown, Value
+from shardlint.placement.addresses import orphan, views
+from shardlint.placement.domain import Array, Elements, Ids, OneOf, Transformed, Unknown, Value
 from shardlint.placement.frame import Frame
 from shardlint.placement.handoffs import record
 from shardlint.placement.lattice import alternatives, containers, leaves, map_leaves
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.mutation import change_ids
 from shardlint.placement.nature import Gone, Nature
-from shardlint.placement.natures import ADDRESS, Data
+from shardlint.placement.natures import Data
 from shardlint.placement.places import held_now, put_at
 from shardlint.placement.trace import Trace
 
@@ -38,13 +38,18 @@ def give_up(subject: ast.expr, gone: Gone, frame: Frame, machine: Machine, evide
     keys = {leaf.key for leaf in leaves(held) if isinstance(leaf, Array)}
     if not keys:
         return
-    for container in list(containers(held)):
-        if container.ids and not isinstance(container, Elements):
-            content = map_leaves(container, lambda leaf: _marked(leaf, gone, evidence))
-            change_ids(container.ids, content, frame, sure=not isinstance(held, OneOf))
+    _give_up_containers(held, (), gone, frame, evidence)
     put_at(subject, map_leaves(held, lambda leaf: _marked(leaf, gone, evidence)), frame, machine)
     if gone:
         orphan(keys, frame, evidence)
+
+
+def _give_up_containers(held: Value, kept: Collection[Ids], gone: Gone, frame: Frame, evidence: Trace | None) -> None:
+    """The same for all who hold the containers in a value, but for those that are `kept`."""
+    for container in list(containers(held)):
+        if container.ids and container.ids not in kept and not isinstance(container, Elements):
+            content = map_leaves(container, lambda leaf: _marked(leaf, gone, evidence))
+            change_ids(container.ids, content, frame, sure=not isinstance(held, OneOf))
 
 
 def _marked(leaf: Value, gone: Gone, evidence: Trace | None) -> Value:
@@ -61,7 +66,41 @@ def donate(
     evidence = Trace(frame.place(call), "donated to the function here")
     for node in _donated(function, signature, arguments, call):
         _refused(node, call, frame, machine)
-        give_up(node, Gone.MAYBE, frame, machine, evidence)
+        frame.donations.append((node, held_now(node, frame, machine), evidence))
+
+
+def settle(statement: ast.stmt, frame: Frame, machine: Machine) -> None:
+    """At the end of a statement: what it donated and did not bind anew is given up. Not before, as an exception that comes between the
+    call and the binding of its result is nothing that a program reckons with.
+    """
+    donated, frame.donations = frame.donations, []
+    bound = {ast.unparse(one) for target in _targets(statement) for one in _leaves(target)}
+    for node, before, evidence in donated:
+        if ast.unparse(node) not in bound:
+            give_up(node, Gone.MAYBE, frame, machine, evidence)
+        elif before is not None:
+            after = held_now(node, frame, machine)
+            kept = {one.ids for one in containers(after)} if after is not None else set[Ids]()
+            _give_up_containers(before, kept, Gone.MAYBE, frame, evidence)
+            orphan({leaf.key for leaf in leaves(before) if isinstance(leaf, Array)}, frame, evidence)
+
+
+def _targets(statement: ast.stmt) -> list[ast.expr]:
+    match statement:
+        case ast.Assign(targets=targets):
+            return targets
+        case ast.AnnAssign(target=target) | ast.AugAssign(target=target):
+            return [target]
+        case _:
+            return []
+
+
+def _leaves(target: ast.expr) -> Iterator[ast.expr]:
+    if isinstance(target, ast.Tuple | ast.List):
+        for one in target.elts:
+            yield from _leaves(one)
+    else:
+        yield target.value if isinstance(target, ast.Starred) else target
 
 
 def _donated(
@@ -82,14 +121,9 @@ def _refused(node: ast.expr, call: ast.Call, frame: Frame, machine: Machine) -> 
     held = held_now(node, frame, machine)
     if not isinstance(held, Array):
         return
-    views = [
-        one
-        for value in frame.state.variables.values()
-        for one in alternatives(value)
-        if isinstance(one, Host | Foreign) and one.nature.shares == held.key and ADDRESS not in one.nature.marks
-    ]
-    if views:
-        nature = replace(held.nature, marks=held.nature.marks | {VIEWED}, trace=views[0].nature.trace)
+    view = next((one for one in views(frame) if one.nature.shares == held.key), None)
+    if view is not None:
+        nature = replace(held.nature, marks=held.nature.marks | {VIEWED}, trace=view.nature.trace)
         row = machine.table.consumers["jax.donate"]
         record(machine, row, node, replace(held, nature=nature, trace=None), Arguments(), call, call.func, frame)
 

@@ -40,6 +40,7 @@ from shardlint.placement.machine import Machine
 from shardlint.placement.merging import merge
 from shardlint.placement.names import is_builtin
 from shardlint.placement.nature import Gone
+from shardlint.placement.natures import READ_ONLY, Data
 from shardlint.placement.objects import set_attribute
 from shardlint.placement.operators import compare, never_none
 from shardlint.placement.sizes import on_one, proven_one
@@ -79,6 +80,8 @@ class Guards:
                 value = self._machine.evaluate(subject, frame)
                 self._keep(subject, value, _may_be_there, frame)
                 give_up(subject, Gone.NO, frame, self._machine)
+            case ast.Attribute(value=ast.Attribute(value=subject, attr="flags"), attr="writeable") if truth:
+                self._keep(subject, self._machine.evaluate(subject, frame), _may_be_written, frame)
             case ast.Call(func=function, args=[subject, ast.Constant(value=str(name))], keywords=[]) if self._is(
                 function, "hasattr", frame
             ):
@@ -218,6 +221,10 @@ def _all_told(choices: tuple[Value, ...], truth: bool) -> dict[Subject, Told]:
 
 def _may_be_there(value: Value) -> bool:
     return not isinstance(value, Array) or value.nature.gone is not Gone.SURE
+
+
+def _may_be_written(value: Value) -> bool:
+    return not isinstance(value, Data) or READ_ONLY not in value.nature.marks
 
 
 def _is_none(value: Value) -> bool | None:
