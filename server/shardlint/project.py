@@ -42,6 +42,7 @@ WORDS = (
     "from_jax",
     "frombuffer",
     "hashlib",
+    "jax",
     "memoryview",
     "shardlint:",
     "Tensor",

@@ -83,11 +83,11 @@ def _of_array(array: Array, name: str, node: Node, frame: Frame, machine: Machin
         case "like":
             return array if not array.stacked else replace(array, stacked=False, count=ONE)
         case "shards":
-            shard = Method(Array(ONE, frame.fresh(node)), "shard")
+            shard = Method(Array(ONE, frame.fresh(node), committed=True), "shard")
             what = "shards" if name == "global_shards" else "local"
             return Fact(what, array.key, known, array.trace, Elements(shard))
         case "sharding" | "device":
-            return Fact(reads, array.key, known, array.trace)
+            return Fact(reads, array.key, known, array.trace, meshed=array.nature.meshed)
         case _:
             return Method(array, name)
 

@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
+from shardlint.placement.asking import call_asked
 from shardlint.placement.builtin_calls import call_builtin
 from shardlint.placement.counts import ONE
 from shardlint.placement.devices import method as method_of_devices
@@ -40,8 +42,10 @@ from shardlint.placement.handoffs import call_seen, consumer_of, result_of
 from shardlint.placement.lattice import alternatives, each, without_none
 from shardlint.placement.machine import Arguments, Machine, item_of
 from shardlint.placement.methods import container_method
+from shardlint.placement.missing import call_missed
 from shardlint.placement.objects import construct, object_attribute, record_method
 from shardlint.placement.operators import combined
+from shardlint.placement.processes import called_alone
 from shardlint.placement.site import Site
 from shardlint.placement.table import Effect
 from shardlint.placement.telling import proof_of_one
@@ -66,6 +70,10 @@ class Calls:
     def call(self, function: Value, arguments: Arguments, node: Node, frame: Frame) -> Value:
         function = without_none(function)
         call_seen(self._machine, function, arguments, node, frame)
+        if isinstance(node, ast.Call):
+            call_missed(self._machine, function, arguments, node, frame)
+            call_asked(self._machine, function, arguments, node, frame)
+            called_alone(self._machine, function, arguments, node, frame)
         if not frame.state.alive:
             return UNKNOWN
         method = _container_method(function)

@@ -14,6 +14,7 @@ from shardlint.placement.domain import (
     Constant,
     Elements,
     Fact,
+    Host,
     Ids,
     Instance,
     Mapping,
@@ -24,7 +25,7 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.frame import Code, Frame
 from shardlint.placement.lattice import bounded, leaves, map_items, one_of
-from shardlint.placement.state import EVERY_ARRAY
+from shardlint.placement.state import EVERY_ARRAY, THIS_PROCESS
 from shardlint.placement.trace import Trace, traced
 from shardlint.syntax.tree import Node
 
@@ -68,7 +69,9 @@ class Crossing:
             case Test(true, false):
                 return Test(_renamed(true, self._inner), _renamed(false, self._inner))
             case Capsule(trace):
-                return Capsule(self._passed(trace, name))
+                return replace(leaf, trace=self._passed(trace, name))
+            case Host(Trace() as made):
+                return replace(leaf, made=self._passed(made, name))
             case _:
                 return leaf
 
@@ -76,7 +79,11 @@ class Crossing:
         return trace and traced(trace, self.frame.place(self.node), f"passed to `{name}` of {self.code.name}")
 
     def _inner(self, key: Hashable) -> Hashable:
-        return key if key == EVERY_ARRAY else self._keys.setdefault(key, ("argument", self.code.node, len(self._keys)))
+        return (
+            key
+            if key in (EVERY_ARRAY, THIS_PROCESS)
+            else self._keys.setdefault(key, ("argument", self.code.node, len(self._keys)))
+        )
 
     def _entering_ids(self, ids: Ids) -> Ids:
         if ids and self.closes_over:
@@ -103,12 +110,12 @@ class Crossing:
             case Test(true, false):
                 return Test(_renamed(true, self._outer), _renamed(false, self._outer))
             case Capsule(trace=trace):
-                return Capsule(evidence(trace))
+                return replace(leaf, trace=evidence(trace))
             case _:
                 return leaf
 
     def _outer(self, key: Hashable) -> Hashable:
-        if key == EVERY_ARRAY:
+        if key in (EVERY_ARRAY, THIS_PROCESS):
             return key
         for outer, inner in self._keys.items():
             if inner == key:

@@ -27,6 +27,7 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.external import ask_about
 from shardlint.placement.lattice import each, leaves, map_leaves
+from shardlint.placement.nature import PLAIN, Nature
 from shardlint.placement.site import Site
 from shardlint.placement.state import EVERY_ARRAY
 from shardlint.placement.trace import Trace
@@ -34,11 +35,12 @@ from shardlint.placement.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where a placement goes: how many devices, which one if it is one, and the evidence."""
+    """Where a placement goes: how many devices, which one if it is one, the evidence, and whether it surely is by a mesh."""
 
     count: Count
     device: DeviceId | None = None
     trace: Trace | None = None
+    meshed: bool = False
 
 
 def destination(value: Value, site: Site) -> Destination | None:
@@ -46,6 +48,8 @@ def destination(value: Value, site: Site) -> Destination | None:
     match value:
         case Device(id=device):
             return Destination(ONE, device)
+        case Sharding(count, None, trace, True):
+            return Destination(count, None, trace, meshed=True)
         case Sharding(count, device, trace) | Devices(count, device, trace):
             return Destination(count, device if count == ONE else None, trace)
         case Mesh(count, trace):
@@ -95,7 +99,9 @@ def array_at(where: Destination, site: Site) -> Array:
     trace = None
     if where.count != ONE:
         trace = site.step(where.trace, f"{site.short} puts it on {where.count.words()}")
-    return Array(where.count, site.frame.fresh(site.node), where.device, site.frame.traced, trace, committed=True)
+    nature = Nature(meshed=True) if where.meshed and where.count == ONE else PLAIN
+    key = site.frame.fresh(site.node)
+    return Array(where.count, key, where.device, site.frame.traced, trace, committed=True, nature=nature)
 
 
 def unless_held(operands: list[Value], made: Value, site: Site) -> Value:
@@ -265,7 +271,7 @@ def _named_sharding(site: Site) -> Value:
         where = destination(mesh, site)
         if where is None:
             return Sharding(ANY, None, site.step(None, "a NamedSharding over a mesh that is not known here"))
-        return Sharding(where.count, None, where.trace)
+        return Sharding(where.count, None, where.trace, meshed=True)
 
     return each(site.argument(0, "mesh"), on)
 

@@ -105,7 +105,12 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A NumPy array or a Python number: host memory."""
+    """A NumPy array or a Python number: host memory. `made` is the evidence that it is an array of NumPy and nothing like one. The
+    bytes of its numbers are `swapped` if its dtype says that the first is the largest part.
+    """
+
+    made: Trace | None = field(default=None, compare=False)
+    swapped: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -118,9 +123,10 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True)
 class Capsule:
-    """A DLPack capsule."""
+    """A DLPack capsule. One that is `used` has been taken, and cannot be taken again."""
 
     trace: Trace | None = field(default=None, compare=False)
+    used: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,11 +152,12 @@ class Mesh:
 
 @dataclass(frozen=True, slots=True)
 class Sharding:
-    """Any sharding: a device count, and the device if it is a single one."""
+    """Any sharding: a device count, and the device if it is a single one. One that is `meshed` surely is of a mesh."""
 
     count: Count
     device: DeviceId | None = None
     trace: Trace | None = field(default=None, compare=False)
+    meshed: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,8 +168,8 @@ class Spec:
 @dataclass(frozen=True, slots=True)
 class Fact:
     """A property of the array `key` that guards ask for: `what` is `sharding`, `type of sharding`, `device`, `device_set`, `mesh`, `shards`,
-    `local` (shards or devices of this process), `count` or `local count`. `count` is what was known of the array's devices when
-    it was asked; `items` are what a list of shards holds.
+    `local` (shards or devices of this process), `platform`, `count` or `local count`; `process index` is that of this process. `count` is what was known of the array's devices when
+    it was asked; `items` are what a list of shards holds. A sharding is `meshed` if it surely is of a mesh.
     """
 
     what: str
@@ -170,6 +177,7 @@ class Fact:
     count: Count | None = None
     trace: Trace | None = field(default=None, compare=False)
     items: Value | None = None
+    meshed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,7 +37,11 @@ def with_nature(made: Value, nature: Nature) -> Value:
     """The arrays in `made` with this dtype, if it is known."""
     if nature.dtype is None:
         return made
-    return map_leaves(made, lambda leaf: replace(leaf, nature=nature) if isinstance(leaf, Array) else leaf)
+
+    def of(leaf: Value) -> Value:
+        return replace(leaf, nature=replace(nature, meshed=leaf.nature.meshed)) if isinstance(leaf, Array) else leaf
+
+    return map_leaves(made, of)
 
 
 def named(value: Value) -> str | None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable, Hashable, Mapping
 
+from shardlint.placement.asking import attribute_asked, comparison_asked
 from shardlint.placement.attributes import attribute
 from shardlint.placement.comprehend import comprehension, dict_comprehension
 from shardlint.placement.domain import (
@@ -30,6 +31,7 @@ from shardlint.placement.iteration import element
 from shardlint.placement.lattice import each, one_of, without_none
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge_all
+from shardlint.placement.missing import attribute_missed
 from shardlint.placement.names import defined, value_of
 from shardlint.placement.objects import iterated, special_method
 from shardlint.placement.operators import binary, compare, compared
@@ -56,6 +58,8 @@ class Evaluator:
     def attribute(self, node: ast.Attribute, frame: Frame) -> Value:
         owner = without_none(self._machine.evaluate(node.value, frame))
         attribute_read(self._machine, owner, node, frame)
+        attribute_missed(self._machine, owner, node, frame)
+        attribute_asked(self._machine, owner, node, frame)
         found = each(owner, lambda value: attribute(value, node.attr, node, frame, self._machine))
         if isinstance(found, Method) and isinstance(found.owner, Unknown | Method | Symbol):
             frame.may_raise()
@@ -208,6 +212,7 @@ class Evaluator:
 
     def comparison(self, node: ast.Compare, frame: Frame) -> Value:
         operands = [self._machine.evaluate(operand, frame) for operand in (node.left, *node.comparators)]
+        comparison_asked(self._machine, operands, node, frame)
         if len(node.ops) == 1 and (made := compared(operands, node.ops[0], node, frame)) is not None:
             return made
         links = zip(operands, node.ops, operands[1:], strict=False)

@@ -10,8 +10,10 @@ from shardlint.placement.domain import UNKNOWN, Array, Capsule, Foreign, Host, M
 from shardlint.placement.external import ask_about
 from shardlint.placement.facts import exclude, learn
 from shardlint.placement.frame import Frame
+from shardlint.placement.giving import use_up
 from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.machine import Arguments, Event, Machine
+from shardlint.placement.noting import note
 from shardlint.placement.table import Consumer
 from shardlint.placement.tracing import Tracing
 from shardlint.syntax.tree import Node
@@ -20,6 +22,7 @@ TELLING_NAMES = frozenset({"to_dlpack", "from_dlpack", "toDlpack", "fromDlpack"}
 _ASKING_WORDS = frozenset({"copy", "device", "dl_device"})
 """Keywords with which it matters what library the data comes from; else only what goes into JAX may be wrong to hand over at all."""
 _CAUGHT_WITH = frozenset({"*", "Exception", "BaseException"})
+_EXPECTED_OF_HAND_OFFS = frozenset({"ValueError", "TypeError", "RuntimeError", "AttributeError", "NotImplementedError"})
 
 
 def consumer_of(machine: Machine, function: Value) -> tuple[Consumer, Value | None] | None:
@@ -101,7 +104,7 @@ def _record(
     if row.gives == "jax" or not _ASKING_WORDS.isdisjoint(arguments.keywords):
         ask_about(value, machine)
     mixed = len({_kind(choice, frame) for choice in choices}) > 1
-    varied = mixed or len({choice.nature for choice in choices if isinstance(choice, Array)}) > 1
+    varied = mixed or len({_nature(choice) for choice in choices if isinstance(choice, Array | Capsule)}) > 1
     for choice in choices:
         machine.record(
             Event(
@@ -122,7 +125,27 @@ def _record(
                 entry=frame.entry,
             )
         )
+    _unhandled(machine, row, choices, frame)
+    if "capsule" in row.takes:
+        use_up(operand, frame)
     _survive(row, choices, frame)
+
+
+def _nature(value: Array | Capsule) -> Hashable:
+    return value.nature if isinstance(value, Array) else value.used
+
+
+def _unhandled(machine: Machine, row: Consumer, choices: tuple[Value, ...], frame: Frame) -> None:
+    """Note a handler around nothing but this hand-off that cannot be for anything else, and catches not what it raises."""
+    handled = frame.attempts[-1].handled if frame.attempts else ()
+    caught = frozenset[str]().union(*(names for _, names in handled))
+    if not handled or not row.raises or not caught <= _EXPECTED_OF_HAND_OFFS or caught & (row.raises | _CAUGHT_WITH):
+        return
+    for choice in choices:
+        if isinstance(choice, Array) and not choice.traced and frame.count(choice) not in (None, ONE):
+            mixed = len(choices) > 1
+            outer = frame.handlers[:-1]
+            note(machine, frame, "handler", row.name, handled[0][0], value=choice, mixed=mixed, handlers=outer)
 
 
 def _kind(value: Value, frame: Frame) -> Hashable:

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Protocol
 from shardlint.model import Target
 from shardlint.placement.counts import Count
 from shardlint.placement.definition import Definition
-from shardlint.placement.domain import UNKNOWN, Array, Function, Ids, Transformed, Value
+from shardlint.placement.domain import UNKNOWN, Array, Function, Host, Ids, Transformed, Value
 from shardlint.placement.frame import Code, Frame
 from shardlint.placement.modules import Module
 from shardlint.placement.table import Consumer, Table
@@ -52,7 +52,8 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A hand-off, or the use of a name that the table's timeline lists, as seen on one way in.
+    """A hand-off, the use of a name that the table's timeline lists, or what a program does around hand-offs (see `is_hand_off`), as
+    seen on one way in.
 
     `node` is the whole expression, `name` the node whose last part names the consumer, `operand` what is handed over. `value`
     is one alternative of the operand's value, `count` its devices with every guard applied. `handlers` are the exception
@@ -77,12 +78,22 @@ class Event:
     entry: Trace | None = None
 
     @property
+    def is_hand_off(self) -> bool:
+        """Whether something crosses a border here: the other events are of what a program does around that."""
+        return self.protocol not in _NO_HAND_OFFS
+
+    @property
     def trace(self) -> Trace | None:
         """The evidence: where the value comes from, or how JAX came to run this with a tracer."""
         if self.traced is Tracing.SURE:
             return self.entry
+        if isinstance(self.value, Host):
+            return self.value.made
         trace = getattr(self.value, "trace", None)
         return self.value.nature.trace if trace is None and isinstance(self.value, Array) else trace
+
+
+_NO_HAND_OFFS = frozenset({"name", "placement", "guard", "handler", "collective", "value"})
 
 
 class Machine(Protocol):

@@ -26,11 +26,14 @@ class Gone(IntEnum):
 
 @dataclass(frozen=True, slots=True)
 class Nature:
-    """`dtype` is NumPy's name for it, KEY, or None where it is not known. `trace` is the evidence of this."""
+    """`dtype` is NumPy's name for it, KEY, or None where it is not known. `trace` is the evidence of this. An array that is `meshed` was
+    put on one device by a sharding of a mesh.
+    """
 
     dtype: str | None = None
     gone: Gone = Gone.NO
     trace: Trace | None = field(default=None, compare=False)
+    meshed: bool = False
 
 
 PLAIN = Nature()

@@ -143,8 +143,8 @@ def _look(chunk: Chunk, package: str) -> Look:
             case ast.Name(id=name, ctx=ast.Load()):
                 within.mentions.add(name)
                 continue
-            case ast.Constant(value=str() as text) if text.isidentifier():
-                within.mentions.add(f"?.{text}")  # getattr(x, "name")
+            case ast.Constant(value=str() as text) if text.isidentifier() or (text[:1] == ">" and text[1:].isalnum()):
+                within.mentions.add(f"?.{text}")  # getattr(x, "name"), np.dtype(">f4")
                 continue
             case _:
                 pass

@@ -16,6 +16,9 @@ if TYPE_CHECKING:
 EVERY_ARRAY = "every array"
 """The key of facts that hold for all arrays at once (`jax.device_count() == 1`)."""
 
+THIS_PROCESS = "this process"
+"""The key of the fact that only one of the processes of a program is here (`jax.process_index() == 0`)."""
+
 FIRST_DEVICE = DeviceId(0)
 
 IMPOSSIBLE = None

@@ -53,7 +53,9 @@ def subscript(owner: Value, index: Value, node: ast.Subscript, frame: Frame) -> 
             return shards if isinstance(index, Slice) else shards.item
         case Devices():
             return _device(owner, index)
-        case Host() | Foreign():
+        case Host():
+            return Host()  # an array of objects may hold anything
+        case Foreign():
             return owner
         case Version():
             return part(owner, index)

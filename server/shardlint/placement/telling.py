@@ -37,7 +37,7 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.merging import joined_facts, with_facts
-from shardlint.placement.state import IMPOSSIBLE
+from shardlint.placement.state import IMPOSSIBLE, THIS_PROCESS
 from shardlint.placement.tracing import Tracing
 
 
@@ -51,6 +51,8 @@ def fact_test(fact: Fact, operator: ast.cmpop, other: Value) -> Test | None:
             return Test(_told(fact, operator, number), _told(fact, _OPPOSITE.get(type(operator)), number))
         case "local count", Constant(int() as number):
             return Test(_untold(fact, operator, number), _untold(fact, _OPPOSITE.get(type(operator)), number))
+        case "process index", Constant(int()) if isinstance(operator, ast.Eq | ast.NotEq):
+            return _alone(there=isinstance(operator, ast.Eq))
         case "sharding", Sharding(count) | Fact(what="sharding", count=Count() as count):
             return _equality(fact, operator, count)
         case "type of sharding", Symbol("jax.sharding.SingleDeviceSharding"):
@@ -63,6 +65,12 @@ def fact_test(fact: Fact, operator: ast.cmpop, other: Value) -> Test | None:
             return _equality(fact, operator, count)
         case _:
             return None
+
+
+def _alone(*, there: bool) -> Test:
+    """The test of a process for its index: where it comes out so, only one process goes on."""
+    alone: Facts = (((THIS_PROCESS, None), ONE),)
+    return Test(alone, ()) if there else Test((), alone)
 
 
 def has(owner: Value, name: str, count: Count | None) -> Value:
@@ -174,6 +182,8 @@ def told_if(value: Value, truth: bool) -> dict[Subject, Told] | None:
         case Instance(definition) if not definition.is_open and definition.shape != "tuple":
             may_be_false = definition.find("__bool__") is not None or definition.find("__len__") is not None
             return {} if truth or may_be_false else None
+        case Fact(what="process index") if not truth:
+            return {(THIS_PROCESS, None): ONE}
         case Method() if truth and (there := told_if_there(value)) is not None:
             return dict(there.true)
         case _:
@@ -201,6 +211,8 @@ def negation(value: Value) -> Value:
             return Test(there.false, there.true)
         case Version():
             return value
+        case Fact(what="process index"):
+            return _alone(there=True)
         case _:
             return UNKNOWN
 

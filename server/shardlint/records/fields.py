@@ -90,4 +90,19 @@ Kind = Literal[
     "crash",
 ]
 """What can go wrong without an exception on the line that does it; see `records.cases`."""
-Protocol = Literal["dlpack", "cuda-array-interface", "buffer", "pointer", "numpy", "pickle"]
+Protocol = Literal[
+    "dlpack",
+    "cuda-array-interface",
+    "buffer",
+    "pointer",
+    "numpy",
+    "pickle",
+    "placement",
+    "guard",
+    "handler",
+    "collective",
+    "value",
+]
+"""How something crosses a border of libraries, or what else a program does that the placement of an array decides over: it asks where
+the array lives, tests something of it, handles what a hand-off raises, calls all processes together, or gives JAX a value.
+"""

@@ -38,7 +38,11 @@ def consumer_words(consumer: str, quote: Callable[[str], str] = str) -> str:
     """A consumer as people write it: a method of arrays by its bare name. `quote` marks the code in it as such."""
     if consumer.startswith("import."):
         return f"the import of {quote(consumer.removeprefix('import.'))}"
-    return quote(consumer.removeprefix("jax.Array.").removeprefix("builtins."))
+    if consumer.endswith(".__keyword__"):
+        function, _, argument = consumer.removesuffix(".__keyword__").rpartition(".")
+        return f"the argument {quote(f'{argument}=')} of {quote(function)}"
+    name = consumer.removeprefix("jax.Array.").removeprefix("builtins.")
+    return quote(f"{name.removesuffix('.__call__')}()" if name.endswith(".__call__") else name)
 
 
 def observed_words(

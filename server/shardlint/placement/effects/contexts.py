@@ -4,8 +4,9 @@ from __future__ import annotations
 
 from shardlint.placement.counts import ANY
 from shardlint.placement.devices import destination
-from shardlint.placement.domain import UNKNOWN, Array, Constant, Device, Spec, Value
+from shardlint.placement.domain import UNKNOWN, Array, Constant, Device, Fact, Spec, Value
 from shardlint.placement.site import Site
+from shardlint.placement.state import THIS_PROCESS
 from shardlint.placement.tracing import Tracing
 
 
@@ -36,6 +37,11 @@ def set_mesh(site: Site) -> Value:
 def spec(_site: Site) -> Value:
     """A `PartitionSpec`, which means a sharding together with a mesh."""
     return Spec()
+
+
+def process_index(_site: Site) -> Value:
+    """`jax.process_index()`: a test of it parts the processes."""
+    return Fact("process index", THIS_PROCESS)
 
 
 def concrete(site: Site) -> Value:
