@@ -55,7 +55,8 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A hand-off, or the use of a name that the table's timeline lists, as seen on one way in.
+    """A hand-off, the use of a name that the table's timeline lists, or what a program does around hand-offs (see `is_hand_off`), as
+    seen on one way in.
 
     `node` is the whole expression, `name` the node whose last part names the consumer, `operand` what is handed over. `value`
     is one alternative of the operand's value, `count` its devices with every guard applied. `handlers` are the exception
@@ -81,12 +82,22 @@ class Event:
     entry: Trace | None = None
 
     @property
+    def is_hand_off(self) -> bool:
+        """Whether something crosses a border here: the other events are of what a program does around that."""
+        return self.protocol not in _NO_HAND_OFFS
+
+    @property
     def trace(self) -> Trace | None:
         """The evidence: where the value comes from, or how JAX came to run this with a tracer."""
         if self.traced >= Tracing.DIFFERENTIATED:
             return self.entry
+        if isinstance(self.value, Host) and self.value.made is not None:
+            return self.value.made
         trace = getattr(self.value, "trace", None)
         return self.value.nature.trace if trace is None and isinstance(self.value, Array | Host | Foreign) else trace
+
+
+_NO_HAND_OFFS = frozenset({"name", "placement", "guard", "handler", "collective", "value"})
 
 
 class Machine(Protocol):

@@ -7,7 +7,7 @@ from dataclasses import replace
 
 from shardlint.placement.domain import Array, Capsule, Constant, Foreign, Host, Sequence, Slice, Symbol, Value
 from shardlint.placement.lattice import alternatives, each, leaves, map_leaves
-from shardlint.placement.nature import DTYPE_MODULES, KEY, PLAIN, Nature
+from shardlint.placement.nature import DTYPE_MODULES, KEY, PER_PROCESS, PLAIN, Nature
 from shardlint.placement.site import Site
 from shardlint.placement.table import Mark
 
@@ -41,7 +41,7 @@ ITEM = "item"
 REQUIRES_GRAD = "requires-grad"
 """The mark of a tensor for which PyTorch records what is computed with it."""
 
-LASTING = frozenset({REQUIRES_GRAD, "per-process"})
+LASTING = frozenset({REQUIRES_GRAD, PER_PROCESS})
 """The marks that what is computed from an array has too."""
 
 TEXT = "str"

@@ -139,7 +139,7 @@ def binary(left: Value, operator: ast.operator, right: Value, node: ast.expr, fr
             return _united(left, right)
         case (Host(), (Host() | Constant())) | (Constant(), Host()):
             whole = not isinstance(operator, ast.Div) and not any(_is_float(one) for one in (left, right))
-            return Host(computed([left, right], same_dtype=whole))
+            return Host(nature=computed([left, right], same_dtype=whole))
         case _:
             return UNKNOWN
 

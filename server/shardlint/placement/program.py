@@ -205,6 +205,7 @@ class Program:
             return
         key = (
             event.place.node,
+            event.protocol,
             event.consumer,
             event.value,
             event.count,

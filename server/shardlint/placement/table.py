@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
@@ -146,7 +146,9 @@ class Existence:
 class Table:
     """All of it. Names given to the look-ups are canonical: see `canonical`. `functions` are the consumers of functions.toml, by whose
     bare names nobody is taken for one. `given_on` are the libraries whose names other packages
-    import to give them on.
+    import to give them on. `keywords` are arguments by function that came or went, `only_arrays` the attributes that a
+    `jax.Array` has and a NumPy array has not, `collectives` the functions that all processes must call together. `asked` and
+    `asked_methods` are what tells of an array where it lives, `device_attributes` what a device has and a sharding has not.
     """
 
     aliases: Mapping[str, str]
@@ -162,6 +164,12 @@ class Table:
     loans: Mapping[str, Loan]
     optimizers: Mapping[str, Optimizer]
     given_on: frozenset[str] = frozenset()
+    keywords: Mapping[str, Mapping[str, Existence]] = field(default_factory=dict[str, Mapping[str, Existence]])
+    only_arrays: frozenset[str] = frozenset()
+    collectives: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()
+    asked_methods: frozenset[str] = frozenset()
+    device_attributes: frozenset[str] = frozenset()
 
     def canonical(self, name: str) -> str:
         """The one name for what `name` reaches, following aliases of the name itself and of the module it lies in."""
@@ -264,7 +272,16 @@ class Table:
     def is_to_come(self, name: str, version: str) -> bool:
         """Whether JAX got `name` after a version."""
         row = self.timeline.get(self.canonical(name))
-        return row is not None and row.added is not None and Version(version) < Version(row.added)
+        return row is not None and _fate(row, version) == TO_COME
+
+    def fate(self, name: str, version: str) -> str | None:
+        """What became of `name`, or of what holds it, by a version: GONE, TO_COME, or None where JAX has it or nothing is known. A keyword
+        argument is named like an attribute of its function.
+        """
+        holder, _, last = name.rpartition(".")
+        row = self.timeline.get(name) or self.keywords.get(holder, {}).get(last)
+        fate = None if row is None else _fate(row, version)
+        return fate or (self.fate(holder, version) if holder else None)
 
     def effect(self, name: str, versions: Sequence[str] = ()) -> Effect | None:
         """The effect of the function `name`, its own or its namespace's; the earlier one if all `versions` are earlier. A
@@ -314,6 +331,15 @@ def load() -> Table:
         aliases=api["aliases"],
         given_on=frozenset(api["given-on"]),
         effects=effects,
+        keywords={
+            function: {name: Existence(row.get("added"), row.get("removed")) for name, row in rows.items()}
+            for function, rows in api["keywords"].items()
+        },
+        only_arrays=frozenset(api["only-arrays"]["names"]),
+        collectives=frozenset(api["collectives"]["names"]),
+        asked=frozenset(api["asked"]["attributes"]),
+        asked_methods=frozenset(api["asked"]["methods"]),
+        device_attributes=frozenset(api["asked"]["of-devices"]),
         namespaces=tuple(namespaces),
         attributes={name: row["reads"] for row in api["attribute"] for name in row["names"]},
         classes={name: Class(row["is"], row.get("library", "")) for row in api["class"] for name in row["names"]},
@@ -397,6 +423,17 @@ def _optimizer(row: Mapping[str, Any]) -> Optimizer:
         frozenset(row.get("scalars", ())),
         frozenset(row.get("unknown", ())),
     )
+
+
+GONE, TO_COME = "removed", "to-come"
+"""What can be said of a name that a JAX version does not have."""
+
+
+def _fate(row: Existence, version: str) -> str | None:
+    at = Version(version)
+    if row.added is not None and at < Version(row.added):
+        return TO_COME
+    return GONE if row.removed is not None and at >= Version(row.removed) else None
 
 
 def _argument(row: Mapping[str, Any] | None) -> Argument | None:

@@ -33,7 +33,7 @@ def verdict(when: Mapping[str, Any], event: Event) -> Verdict:
     for answer in (Verdict.NO, Verdict.UNKNOWN, Verdict.POSSIBLE):
         if answer in answers:
             return answer
-    return Verdict.YES
+    return Verdict.POSSIBLE if not when and event.mixed else Verdict.YES
 
 
 def _devices(event: Event, wanted: object) -> Verdict:
@@ -251,10 +251,23 @@ def _sure(event: Event) -> Verdict:
 
 
 def _value(event: Event, wanted: object) -> Verdict:
-    """`value = "capsule"`: what is handed over is a DLPack capsule; `"array"` that it is an array of JAX."""
-    if not isinstance(event.value, Capsule if wanted == "capsule" else Array):
+    """`value = "capsule"`: what is handed over is a DLPack capsule; `"array"`: an array of JAX; `"used-capsule"`: one that was taken before; `"none"`: it is None;
+    `"swapped"`: a NumPy array whose dtype has the other order of bytes.
+    """
+    match event.value:
+        case Capsule(used=used):
+            holds = wanted == "capsule" or (wanted == "used-capsule" and used)
+        case Array():
+            holds = wanted == "array"
+        case Constant(None):
+            holds = wanted == "none"
+        case Host(swapped=True):
+            holds = wanted == "swapped"
+        case _:
+            holds = False
+    if not holds:
         return Verdict.NO
-    return Verdict.POSSIBLE if event.mixed else Verdict.YES
+    return Verdict.POSSIBLE if event.mixed or (wanted == "used-capsule" and event.varied) else Verdict.YES
 
 
 def _copy(event: Event, wanted: object) -> Verdict:

@@ -27,7 +27,7 @@ from shardlint.placement.giving import give_up
 from shardlint.placement.lattice import alternatives, copied, deeply_copied, each, held, is_container, map_leaves
 from shardlint.placement.machine import item_of
 from shardlint.placement.nature import Gone
-from shardlint.placement.natures import alone
+from shardlint.placement.natures import alone, named
 from shardlint.placement.operators import combined
 from shardlint.placement.site import Site
 from shardlint.placement.transformed import moved
@@ -36,6 +36,14 @@ from shardlint.placement.transformed import moved
 def host(site: Site) -> Value:
     """Host memory; a list of devices put into a NumPy array stays a list of devices."""
     return spread(site) or Host()
+
+
+def host_made(site: Site) -> Value:
+    """An array that NumPy itself makes."""
+    dtype = named(site.argument(2 if site.name == "numpy.full" else 1, "dtype"))
+    swapped = dtype is not None and dtype.startswith(">") and not dtype.endswith("1")
+    words = f"makes a NumPy array of dtype {dtype}" if swapped else "makes a NumPy array"
+    return spread(site) or Host(site.step(None, f"{site.name.replace('numpy', 'np', 1)} {words}"), swapped)
 
 
 def foreign(site: Site) -> Value:
@@ -151,6 +159,12 @@ def device_set(site: Site) -> Value:
     if not isinstance(owner, Array):
         return UNKNOWN
     return Fact("device_set", owner.key, site.frame.count(owner), owner.trace)
+
+
+def platform(site: Site) -> Value:
+    """`x.platform()`: the name of what the array's devices are."""
+    owner = site.owner
+    return Fact("platform", owner.key) if isinstance(owner, Array) else UNKNOWN
 
 
 def alike(tree: Value, site: Site) -> Value:
