@@ -15,7 +15,7 @@ from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.machine import Arguments, Event, Machine
 from shardlint.placement.nature import PLAIN, Nature
-from shardlint.placement.natures import ITEM, READ_ONLY, STRIDED, Data, layout_of, library
+from shardlint.placement.natures import HOLDERS, ITEM, READ_ONLY, STRIDED, Data, layout_of, library
 from shardlint.placement.noting import note
 from shardlint.placement.table import Consumer
 from shardlint.placement.trace import Trace
@@ -102,6 +102,7 @@ def record(
             mixed=mixed,
             varied=varied,
             entry=frame.entry,
+            wide=machine.module_of(frame).survey.wide,
         )
         if row.protocol != "write" or is_refused(choice):
             machine.record(event)
@@ -169,6 +170,8 @@ def _tells(value: Value, row: Consumer) -> bool:
         return True
     if row.every:
         return isinstance(value, Array)
+    if row.protocol == "numpy" and library(value) in HOLDERS:
+        return True
     return isinstance(value, Array) or (isinstance(value, Host | Foreign) and value.nature is not PLAIN)
 
 

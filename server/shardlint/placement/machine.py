@@ -62,7 +62,7 @@ class Event:
     is one alternative of the operand's value, `count` its devices with every guard applied. `handlers` are the exception
     names that enclosing handlers catch, innermost last ("*" catches whatever a test expects). `entry` is how JAX came to run this with tracers;
     `mixed` tells that other alternatives fare otherwise, `varied` that they differ as well in dtype, in being gone, or in what each
-    device and each process has of them.
+    device and each process has of them. In a module of which `wide` holds, JAX may keep dtypes of 64 bits.
     """
 
     place: Place
@@ -80,6 +80,7 @@ class Event:
     mixed: bool = False
     varied: bool = False
     entry: Trace | None = None
+    wide: bool = False
 
     @property
     def is_hand_off(self) -> bool:

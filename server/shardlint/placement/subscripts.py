@@ -57,6 +57,8 @@ def subscript(owner: Value, index: Value, node: ast.Subscript, frame: Frame) -> 
             return _device(owner, index, frame)
         case Host():
             return viewed(replace(owner, made=None), index)  # an array of objects may hold anything
+        case Foreign("ref"):
+            return Array(None, frame.fresh(node), traced=frame.traced)
         case Foreign():
             return viewed(owner, index)
         case Version():

@@ -38,16 +38,26 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Dtype:
-    """Which dtype an array has that a function makes: the one given as the argument at a position, or else the one that it `gives`, or
-    `keeps` of what it is given. `literals` is the dtype that it gives complex literals, `default` the one that
-    it makes where it is told none.
+    """Which dtype an array has that a function makes: the one given as the argument at one of the positions, or else the one that it
+    `gives`, or that its `literals` make, by their type in Python, or `keeps` of what it is given, or the `default`.
     """
 
-    argument: int | None = None
+    arguments: tuple[int, ...] = ()
     gives: str | None = None
     keeps: bool = False
-    literals: str | None = None
+    literals: Mapping[str, str] = field(default_factory=dict[str, str])
     default: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Which arrays a consumer does not take: those of a library that have one of the dtypes, on JAX versions by a PEP 440 specifier
+    ("" for all).
+    """
+
+    of: str
+    dtypes: frozenset[str]
+    jax: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +102,8 @@ class Consumer:
     """A hand-off: see handoffs.toml. `raises` are the exceptions with which it refuses an array on several devices. What is at the
     positions `also` is handed over too, with `every` all that is given, and with `tree` each array in it; `lists` tells what becomes of
     lists of arrays: they are refused by this protocol (see functions.toml). `primal` ones ask for what has no derivative, which a
-    tracer that is only differentiated knows. Of a list the items are taken if they are all `alike`.
+    tracer that is only differentiated knows. Of a list the items are taken if they are all `alike`. `refuses` tells which dtypes
+    it does not take, `others` are further ways in which the same call hands something over.
     """
 
     name: str
@@ -110,6 +121,8 @@ class Consumer:
     tree: bool = False
     primal: bool = False
     alike: bool = False
+    refuses: tuple[Refusal, ...] = ()
+    others: tuple[Consumer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,6 +176,7 @@ class Table:
     marks: Mapping[str, tuple[Mark, ...]]
     loans: Mapping[str, Loan]
     optimizers: Mapping[str, Optimizer]
+    dtype_names: Mapping[str, str] = field(default_factory=dict[str, str])
     given_on: frozenset[str] = frozenset()
     keywords: Mapping[str, Mapping[str, Existence]] = field(default_factory=dict[str, Mapping[str, Existence]])
     only_arrays: frozenset[str] = frozenset()
@@ -327,6 +341,7 @@ def load() -> Table:
     ]
     namespaces.sort(key=lambda row: -len(row[0]))
     hand_offs = _read("handoffs.toml")
+    refused = _refused(hand_offs)
     return Table(
         aliases=api["aliases"],
         given_on=frozenset(api["given-on"]),
@@ -343,16 +358,21 @@ def load() -> Table:
         namespaces=tuple(namespaces),
         attributes={name: row["reads"] for row in api["attribute"] for name in row["names"]},
         classes={name: Class(row["is"], row.get("library", "")) for row in api["class"] for name in row["names"]},
-        consumers=_consumers(hand_offs["consumer"], hand_offs["refusals"]),
-        functions=_consumers(_read("functions.toml")["consumer"], {}),
+        consumers=_consumers(hand_offs["consumer"], hand_offs["refusals"], refused),
+        functions=_consumers(_read("functions.toml")["consumer"], {}, refused),
         dtypes={
             name: Dtype(
-                row.get("argument"), row.get("gives"), row.get("keeps", False), row.get("literals"), row.get("default")
+                tuple(row.get("arguments", ())),
+                row.get("gives"),
+                row.get("keeps", False),
+                row.get("literals", {}),
+                row.get("default"),
             )
             for row in api["dtype"]
             for name in row["names"]
         },
         marks=_marks(api["mark"]),
+        dtype_names={**{name: name for name in api["dtypes"]["plain"]}, **api["dtypes"]["names"]},
         optimizers={name: _optimizer(row) for row in api["optimizer"] for name in row["names"]},
         loans={
             name: Loan(
@@ -368,28 +388,54 @@ def load() -> Table:
     )
 
 
-def _consumers(rows: Iterable[Mapping[str, Any]], refusals: Mapping[str, Iterable[str]]) -> Mapping[str, Consumer]:
-    return {
-        name: Consumer(
-            name,
-            row["protocol"],
-            Argument(row["array"], row.get("keyword")),
-            frozenset(row["takes"]),
-            row["gives"],
-            row.get("attribute", False),
-            row.get("source-says"),
-            row.get("does"),
-            frozenset(row.get("raises", refusals.get(row["protocol"], ()))),
-            tuple(row.get("also", ())),
-            row.get("every", False),
-            row.get("lists"),
-            row.get("tree", False),
-            row.get("primal", False),
-            row.get("alike", False),
-        )
-        for row in rows
-        for name in row["names"]
-    }
+def _consumers(
+    rows: Iterable[Mapping[str, Any]],
+    refusals: Mapping[str, Iterable[str]],
+    refused: Mapping[str, tuple[Refusal, ...]],
+) -> Mapping[str, Consumer]:
+    found: dict[str, Consumer] = {}
+    for row in rows:
+        for name in row["names"]:
+            made = _consumer(name, row, refusals, refused)
+            first = found.get(name)
+            found[name] = made if first is None else replace(first, others=(*first.others, made))
+    return found
+
+
+def _consumer(
+    name: str,
+    row: Mapping[str, Any],
+    refusals: Mapping[str, Iterable[str]],
+    refused: Mapping[str, tuple[Refusal, ...]],
+) -> Consumer:
+    return Consumer(
+        name,
+        row["protocol"],
+        Argument(row["array"], row.get("keyword")),
+        frozenset(row["takes"]),
+        row["gives"],
+        row.get("attribute", False),
+        row.get("source-says"),
+        row.get("does"),
+        frozenset(row.get("raises", refusals.get(row["protocol"], ()))),
+        tuple(row.get("also", ())),
+        row.get("every", False),
+        row.get("lists"),
+        row.get("tree", False),
+        row.get("primal", False),
+        row.get("alike", False),
+        refused.get(name, ()),
+    )
+
+
+def _refused(hand_offs: Mapping[str, Any]) -> Mapping[str, tuple[Refusal, ...]]:
+    sets: Mapping[str, list[str]] = hand_offs["dtype-sets"]
+    found: dict[str, tuple[Refusal, ...]] = {}
+    for row in hand_offs["refused"]:
+        dtypes = frozenset(dtype for one in row["dtypes"] for dtype in sets.get(one, [one]))
+        for name in row["names"]:
+            found[name] = (*found.get(name, ()), Refusal(row["of"], dtypes, row.get("jax", "")))
+    return found
 
 
 def _marks(rows: Iterable[Mapping[str, Any]]) -> Mapping[str, tuple[Mark, ...]]:

@@ -179,7 +179,7 @@ class WhenTable(_Table):
     onto: Literal["one-device", "processes", "other-process", "many-devices"] | None = None
     tiled: Literal[False] | None = None
     traced: Literal[True] | None = None
-    dtype: Annotated[list[Filled] | None, Field(min_length=1)] = None
+    dtype: Annotated[list[Filled], Field(min_length=1)] | Literal["refused", "narrowed"] | None = None
     key: Literal[True] | None = None
     deleted: Literal[True] | None = None
     value: Literal["capsule", "array", "used-capsule", "none", "swapped"] | None = None

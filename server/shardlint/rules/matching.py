@@ -15,7 +15,7 @@ from shardlint.placement.machine import Event
 from shardlint.placement.table import Table
 from shardlint.records.catalogue import Catalogue, Rule
 from shardlint.records.telling import consumer_words
-from shardlint.rules.conditions import verdict
+from shardlint.rules.conditions import refusals, verdict
 from shardlint.rules.offers import Offers
 from shardlint.rules.own import Pattern
 from shardlint.rules.sources import Sources
@@ -52,7 +52,7 @@ def findings(
                 continue
             if rule.match.timeline and event.consumer in spoken_for:
                 continue
-            meant = _existing(rule, event, concerned, table)
+            meant = _refusing(rule, event, _existing(rule, event, concerned, table))
             if not meant.versions:
                 continue
             answer = pattern.verdict(event) if pattern else verdict(rule.when, event)
@@ -114,6 +114,15 @@ def _existing(rule: Rule, event: Event, target: Target, table: Table) -> Target:
     if event.protocol in ("name", "guard") or event.consumer not in table.timeline:
         return target
     versions = tuple(version for version in target.versions if table.exists(event.consumer, (version,)) is not False)
+    return replace(target, versions=versions)
+
+
+def _refusing(rule: Rule, event: Event, target: Target) -> Target:
+    """The part of the target on which the consumer does not take this dtype, for rules that ask for that."""
+    if rule.when.get("dtype") != "refused":
+        return target
+    rows = [SpecifierSet(one.jax) for one in refusals(event)]
+    versions = tuple(one for one in target.versions if any(row.contains(one, prereleases=True) for row in rows))
     return replace(target, versions=versions)
 
 

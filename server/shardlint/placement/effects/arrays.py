@@ -27,7 +27,7 @@ from shardlint.placement.giving import give_up
 from shardlint.placement.lattice import alternatives, copied, deeply_copied, each, held, is_container, map_leaves
 from shardlint.placement.machine import item_of
 from shardlint.placement.nature import Gone
-from shardlint.placement.natures import alone, named
+from shardlint.placement.natures import alone
 from shardlint.placement.operators import combined
 from shardlint.placement.site import Site
 from shardlint.placement.transformed import moved
@@ -40,7 +40,8 @@ def host(site: Site) -> Value:
 
 def host_made(site: Site) -> Value:
     """An array that NumPy itself makes."""
-    dtype = named(site.argument(2 if site.name == "numpy.full" else 1, "dtype"))
+    told = site.argument(2 if site.name == "numpy.full" else 1, "dtype")
+    dtype = told.value if isinstance(told, Constant) and isinstance(told.value, str) else None
     swapped = dtype is not None and dtype.startswith(">") and not dtype.endswith("1")
     words = f"makes a NumPy array of dtype {dtype}" if swapped else "makes a NumPy array"
     return spread(site) or Host(site.step(None, f"{site.name.replace('numpy', 'np', 1)} {words}"), swapped)
@@ -148,6 +149,21 @@ def one_shard(site: Site) -> Value:
         trace = site.step(trace, f"{site.short} takes what one device has of it")
     made = Array(ONE, site.frame.fresh(site.node), trace=trace, committed=True, shard_of=known)
     return alone(made) if isinstance(site.argument(0, "index"), Constant) else made
+
+
+def holder(site: Site) -> Value:
+    """An object that holds an array and is none."""
+    return Foreign(site.effect.gives or "")
+
+
+def some_array(site: Site) -> Value:
+    """An array of which nothing else is known."""
+    return Array(None, site.frame.fresh(site.node), traced=site.frame.traced)
+
+
+def reduced(site: Site) -> Value:
+    """What a number comes to over all that take part is a number, and is known while JAX traces."""
+    return UNKNOWN if isinstance(site.argument(0), Constant) else like(site)
 
 
 def capsule(site: Site) -> Value:
