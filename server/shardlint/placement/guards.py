@@ -298,8 +298,10 @@ def instance(value: Value, names: Kinds) -> bool | None:
             concrete = count is not None and not traced
             never = _HOST_TYPES | ({"torch.Tensor", "jax.core.Tracer"} if concrete else {"torch.Tensor"})
             return False if _others(names) <= never else None
-        case Sequence() | Mapping() | Elements():
-            return False if _others(names) and _others(names) <= _HOST_TYPES | {"jax.Array", "torch.Tensor"} else None
+        case Mapping():
+            return True if "builtins.dict" in names else _none_of(names, _HOST_TYPES | _ARRAYS)
+        case Sequence() | Elements():
+            return _none_of(names, (_HOST_TYPES | _ARRAYS) - {"builtins.list", "builtins.dict"})
         case Host():
             return False if _others(names) <= {"jax.Array", "torch.Tensor"} else None
         case Foreign(library):
@@ -314,6 +316,13 @@ def _others(names: Kinds) -> frozenset[str]:
     return frozenset(one for one in names if isinstance(one, str))
 
 
+def _none_of(names: Kinds, excluded: frozenset[str]) -> bool | None:
+    """No, where all classes are among those that are excluded."""
+    others = _others(names)
+    return False if others and others <= excluded else None
+
+
+_ARRAYS = frozenset({"jax.Array", "torch.Tensor"})
 _HOST_TYPES = frozenset(
     {"numpy.ndarray", "builtins.int", "builtins.float", "builtins.list", "builtins.dict", "builtins.str"}
 )

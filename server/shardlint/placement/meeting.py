@@ -142,7 +142,7 @@ def _meet(
 
 def _is_foreign(value: Value, row: Consumer) -> bool:
     """Whether a value is surely an array, and not one of the library whose function it is given to."""
-    if isinstance(value, Host) and value.nature is not PLAIN:
+    if isinstance(value, Host) and row.refuses and value.nature is not PLAIN:
         return True
     if row.gives != "jax":
         return isinstance(value, Array)
