@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from shardlint.model import Belief, Finding, HandOff, Problem, Target
-from shardlint.placement import analysis, table
+from shardlint.placement import analysis, tables
 from shardlint.placement.analysis import hand_offs
 from shardlint.placement.machine import Event
 from shardlint.placement.modules import Module, Modules, NoModules, imported
@@ -107,8 +107,8 @@ def analyse(snapshot: Snapshot, memory: Memory | None = None) -> Analysis:
     before = memory.main if memory.main is not None and memory.main.name == snapshot.module else None
     tree = parse(snapshot.text, None if before is None else before.tree)
     try:
-        patterns = own.patterns(snapshot.catalogue, table.load())
-        known = own.with_consumers(table.load(), patterns.values())
+        patterns = own.patterns(snapshot.catalogue, tables.load())
+        known = own.with_consumers(tables.load(), patterns.values())
         main = Module(snapshot.module, snapshot.path, tree, snapshot.is_package, before)
         seen = hand_offs(
             main, snapshot.modules, snapshot.target, known, snapshot.answers, snapshot.assume, memory=memory.analysis
@@ -157,7 +157,7 @@ def believe(snapshot: Snapshot, span: Span) -> Believed:
     probe = Probe(tree, span)
     try:
         seen = hand_offs(
-            main, snapshot.modules, snapshot.target, table.load(), snapshot.answers, snapshot.assume, probe=probe
+            main, snapshot.modules, snapshot.target, tables.load(), snapshot.answers, snapshot.assume, probe=probe
         )
     except RecursionError:
         return Believed()
