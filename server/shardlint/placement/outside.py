@@ -89,7 +89,8 @@ class Outside:
                 continue
             if code.node not in self.matters or code.chunk not in self.main.chunks or _is_void(function):
                 continue
-            if self.called and self.main.tree.span(code.place).start in self.called:
+            given = code.owner is None and any(parameters(code.node.args))  # without any, all calls are alike
+            if given and self.called and self.main.tree.span(code.place).start in self.called:
                 continue
             if (unread and code.name in self.main.survey.read) or self._only_called(function, code):
                 continue
