@@ -83,7 +83,7 @@ def matches(rule: Rule, event: Event) -> bool:
         return event.protocol == "name" and bool(rule.match.names or rule.match.timeline)
     if event.protocol not in rule.match.protocols or (event.row is None and event.is_hand_off):
         return False
-    into_jax = event.row is not None and event.row.gives == "jax"
+    into_jax = event.row is not None and (event.row.gives == "jax" or event.consumer.startswith("jax."))
     return rule.match.direction != "import" or into_jax
 
 
