@@ -30,7 +30,7 @@ from types import FrameType, ModuleType
 from typing import Any
 
 DEVICES = 8
-_FLAG = re.compile(r"flag\((\d+)\)")
+_FLAG = re.compile(r"flag_*\((\d+)\)")  # an import may give it another name
 _PROGRAM = "<program>/"
 _ROOT = "src/"
 _FUNCTIONS = frozenset(

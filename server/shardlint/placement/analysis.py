@@ -83,7 +83,9 @@ def hand_offs(
     old = any(Version(one) < _NONE_REFUSED for one in target.versions)
 
     def matters(name: str, where: Module) -> bool:
-        return _matters(name, table, answers) or (_may_matter(name, table, old=old) and _knows_jax(where))
+        if _matters(name, table, answers):
+            return True
+        return _knows_jax(where) and (_is_common(name, table, answers) or _may_matter(name, table, old=old))
 
     found = Reaches(modules, matters, lambda name, libraries: _meets(name, libraries, table), wanted).of(module)
     if not (found.anything or own.by_node or probe):
@@ -110,13 +112,26 @@ def _matters(name: str, table: Table, answers: Mapping[str, str]) -> bool:
     last = name.rpartition(".")[2]
     if name.startswith("?."):
         known = (f"jax.Array.{last}", f"ctypes.Array.{last}")
-        return last in TELLING_NAMES or last in DONATING or any(one in table.consumers for one in known)
+        return last in TELLING_NAMES or last in DONATING or any(_is_rare(one, table) for one in known)
     name = table.canonical(answers.get(name, name))
-    if name in table.consumers or name in table.timeline or name in table.loans or name in table.collectives:
+    if _is_rare(name, table) or name in table.timeline or name in table.loans or name in table.collectives:
         return True
     if name.startswith("builtins."):
         return False
     return last in table.telling and not name.startswith(_KNOWN) and table.effect(name) is None
+
+
+def _is_rare(name: str, table: Table) -> bool:
+    row = table.consumers.get(name)
+    return row is not None and row.is_rare
+
+
+def _is_common(name: str, table: Table, answers: Mapping[str, str]) -> bool:
+    """Whether something that is called so takes whatever numbers there are, arrays of JAX among them."""
+    if name.startswith("?."):
+        last = name.rpartition(".")[2]
+        return any(f"{one}.{last}" in table.consumers for one in ("jax.Array", "ctypes.Array"))
+    return table.canonical(answers.get(name, name)) in table.consumers
 
 
 def _meets(name: str, libraries: frozenset[str], table: Table) -> bool:

@@ -17,18 +17,11 @@ from shardlint.placement.machine import Arguments, Event, Machine
 from shardlint.placement.nature import PLAIN, Nature
 from shardlint.placement.natures import HOLDERS, ITEM, READ_ONLY, STRIDED, Data, layout_of, library
 from shardlint.placement.noting import note
-from shardlint.placement.rows import Consumer
+from shardlint.placement.rows import COMMON_PROTOCOLS, Consumer
 from shardlint.placement.trace import Trace
 from shardlint.placement.tracing import Tracing
 from shardlint.placement.writes import is_refused, note_write
 
-COMMON_PROTOCOLS = frozenset(
-    {
-        "numpy", "scalar", "operator", "write", "compute", "donate", "address", "save", "pickle", "text", "iteration",
-        "place", "gather", "shards", "computation", "function", "items", "conversion",
-    }
-)  # fmt: skip
-"""The protocols of what every program does all the time: they refuse no array for its placement, and where nothing is known nobody asks."""
 _ASKING_WORDS = frozenset({"copy", "device", "dl_device"})
 """Keywords with which it matters what library the data comes from; else only what goes into JAX may be wrong to hand over at all."""
 _CAUGHT_WITH = frozenset({"*", "Exception", "BaseException"})

@@ -5,6 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+COMMON_PROTOCOLS = frozenset(
+    {
+        "numpy", "scalar", "operator", "write", "compute", "donate", "address", "save", "pickle", "text", "iteration",
+        "place", "gather", "shards", "computation", "function", "items", "conversion",
+    }
+)  # fmt: skip
+"""The protocols of what every program does all the time: they refuse no array for its placement, and where nothing is known nobody asks."""
+
 
 @dataclass(frozen=True, slots=True)
 class Argument:
@@ -118,6 +126,11 @@ class Consumer:
     alike: bool = False
     refuses: tuple[Refusal, ...] = ()
     others: tuple[Consumer, ...] = ()
+
+    @property
+    def is_rare(self) -> bool:
+        """Whether programs without JAX hardly call it."""
+        return any(one.protocol not in COMMON_PROTOCOLS for one in (self, *self.others))
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,10 @@ def _fate(row: Existence, version: str) -> str | None:
     return GONE if row.removed is not None and at >= Version(row.removed) else None
 
 
+_PLACING = ("jax.", "jaxlib.", "flax.", "optax.", "orbax.")
+"""The libraries whose functions say where arrays live; those of others have names that are used everywhere."""
+
+
 @dataclass(frozen=True)
 class Table:
     """All of it. Names given to the look-ups are canonical: see `canonical`. `functions` are the consumers of functions.toml, by whose
@@ -76,8 +80,9 @@ class Table:
     @cached_property
     def telling(self) -> frozenset[str]:
         """The last parts of all names in the table: an unknown name that ends in one may be a re-export of it."""
-        own = (name for name, row in self.consumers.items() if not row.every)
-        known = (*self.effects, *own, *self.timeline)
+        own = (name for name, row in self.consumers.items() if row.is_rare)
+        doing = (name for name, row in self.effects.items() if row.name != "unknown" and name.startswith(_PLACING))
+        known = (*doing, *own, *self.timeline)
         return frozenset(
             name.rpartition(".")[2]
             for name in known

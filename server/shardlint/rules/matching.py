@@ -11,8 +11,8 @@ from packaging.specifiers import SpecifierSet
 from shardlint.model import Finding, HandOff, Location, Severity, Step, Target, Verdict
 from shardlint.placement.counts import Count
 from shardlint.placement.domain import Array
-from shardlint.placement.handoffs import COMMON_PROTOCOLS
 from shardlint.placement.machine import Event
+from shardlint.placement.rows import COMMON_PROTOCOLS
 from shardlint.placement.table import Table
 from shardlint.records.catalogue import Catalogue, Rule
 from shardlint.records.telling import consumer_words
