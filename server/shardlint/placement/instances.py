@@ -34,6 +34,7 @@ _GIVEN = {
     "devices": "devices",
     "capsule": "capsule",
     "host": "host",
+    "host-made": "host",
     "foreign": "foreign",
     "foreign-array": "foreign",
     "spec": "spec",
