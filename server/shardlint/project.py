@@ -43,6 +43,7 @@ WORDS = (
     "from_jax",
     "frombuffer",
     "hashlib",
+    "jax",
     "memoryview",
     "shardlint:",
     "Tensor",

@@ -16,7 +16,7 @@ from shardlint.verify.process import Job, run_jobs
 
 HERE = Path(__file__).parent
 EXECUTED = (
-    "annotations.md", "claims.md", "classes.md", "flow.md", "functions.md", "guards.md", "imports.md", "natures.md",
+    "annotations.md", "asking.md", "claims.md", "classes.md", "flow.md", "functions.md", "guards.md", "imports.md", "natures.md",
     "protocols.md", "sources.md", "tracers.md", "memory.md",
 )  # fmt: skip
 

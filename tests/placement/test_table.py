@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from shardlint.placement.effects import EFFECTS
-from shardlint.placement.table import Effect, load
+from shardlint.placement.table import GONE, TO_COME, Effect, load
 
 TABLE = load()
 
@@ -29,6 +29,19 @@ def test_what_did_not_exist_has_no_effect() -> None:
     assert TABLE.exists("jax.experimental.shard_map.shard_map", ("0.4.38",)) is None
     assert TABLE.exists("jax.shard_map", ("0.4.38",)) is False
     assert TABLE.exists("jax.shard_map", ("0.4.38", "0.6.2")) is None
+
+
+def test_the_fate_of_a_name() -> None:
+    """A name is gone or to come, on its own account or with what holds it; a keyword argument is named like an attribute."""
+    assert TABLE.fate("jax.device_put_sharded", "0.10.2") == GONE
+    assert TABLE.fate("jax.device_put_sharded", "0.9.2") is None
+    assert TABLE.fate("jax.sharding.use_mesh", "0.4.38") == TO_COME
+    assert TABLE.fate("jax.sharding.use_mesh", "0.7.1") == GONE
+    assert TABLE.fate("jax.Array.device_buffer", "0.4.30") == GONE
+    assert TABLE.fate("jax.experimental.maps.xmap", "0.10.2") == GONE
+    assert TABLE.fate("jax.dlpack.from_dlpack.backend.__keyword__", "0.4.30") == GONE
+    assert TABLE.fate("jax.dlpack.from_dlpack.device.__keyword__", "0.4.30") is None
+    assert TABLE.fate("jax.Array.sharding", "0.10.2") is None
 
 
 def test_everything_of_a_module() -> None:

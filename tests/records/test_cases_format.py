@@ -165,11 +165,13 @@ def test_a_mistake_names_file_and_line(text: str, line: int, reason: str):
 
 @pytest.mark.parametrize("page_file", sorted(RECORDS.glob("*/cases.md")), ids=lambda path: path.parent.name)
 def test_shipped_pages_show_errors_and_look_alikes(page_file: Path):
-    """A page proves both that the rule speaks and that it keeps silent, with programs that are Python."""
+    """A page proves both that the rule speaks and that it keeps silent, with programs that are Python. What other rules say beside it
+    is marked too.
+    """
     cases = parse_cases(page_file.read_text(encoding="utf-8"), str(page_file))
     assert any(case.marks for case in cases)
     assert any(not case.marks for case in cases)
     for case in cases:
         for source in (case.program, *(fixed.source for fixed in case.fixes)):
             compile(source, case.title, "exec")
-        assert {mark.rule for mark in case.marks} <= {page_file.parent.name}
+        assert not case.marks or page_file.parent.name in {mark.rule for mark in case.marks}

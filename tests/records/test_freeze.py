@@ -162,7 +162,7 @@ def test_a_bad_list_of_versions_is_refused(tmp_path, source, text, reason):
         ('severity = "error"', 'severity = "fatal"', "`severity` must be 'error', 'warning', 'information' or 'off'"),
         ('safety = "moves-data"', 'safety = "careful"', "`fix[0].safety` must be 'safe'"),
         ('protocol = ["dlpack"]', 'protocol = ["dl-pack"]', "`match.protocol[0]` must be 'dlpack'"),
-        ('protocol = ["dlpack"]', "", "`match`: needs either `protocol` or `name`"),
+        ('protocol = ["dlpack"]', "", "`match`: needs `protocol`, `name` or `timeline`"),
         ('protocol = ["dlpack"]', 'protocol = "dlpack"', "`match.protocol` must be a list"),
         ('direction = "export"', 'direction = "out"', "`match.direction` must be 'export' or 'import'"),
         ('jax = ">=0.4.30"', 'jax = "from 0.4"', "`jax`: 'from 0.4' is not a version specifier"),

@@ -5,6 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
+from packaging.version import Version
+
 from shardlint.model import Target
 from shardlint.placement.claiming import Assumed, WrongClaim
 from shardlint.placement.machine import Event
@@ -19,6 +21,9 @@ from shardlint.syntax.claims import Function as FunctionDefinition
 
 _KNOWN = ("jax.", "jaxlib.")
 _JAX = frozenset({"jax", "jaxlib"})
+_MAKES_ARRAYS = frozenset({"jax.numpy.asarray", "jax.numpy.array"})
+_NONE_REFUSED = Version("0.6.0")
+"""From here on JAX refuses to make an array of None (run on 0.5.3 and 0.6.2)."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,12 +76,12 @@ def hand_offs(
             return one.claims.functions
         return own.functions if probe is None else own.functions | probe.functions
 
-    found = Reaches(
-        modules,
-        lambda name: _matters(name, table, answers),
-        lambda name, libraries: _meets(name, libraries, table),
-        wanted,
-    ).of(module)
+    old = any(Version(one) < _NONE_REFUSED for one in target.versions)
+
+    def matters(name: str, where: Module) -> bool:
+        return _matters(name, table, answers) or (_may_matter(name, table, old=old) and _knows_jax(where))
+
+    found = Reaches(modules, matters, lambda name, libraries: _meets(name, libraries, table), wanted).of(module)
     if not (found.anything or own.by_node or probe):
         return Seen((), (), (module,), missing=missing)
     program = Program(table, target, answers, module, modules, found.functions, assumed, probe)
@@ -102,7 +107,7 @@ def _matters(name: str, table: Table, answers: Mapping[str, str]) -> bool:
         known = (f"jax.Array.{last}", f"ctypes.Array.{last}")
         return last in TELLING_NAMES or last in DONATING or any(one in table.consumers for one in known)
     name = table.canonical(answers.get(name, name))
-    if name in table.consumers or name in table.timeline or name in table.loans:
+    if name in table.consumers or name in table.timeline or name in table.loans or name in table.collectives:
         return True
     if name.startswith("builtins."):
         return False
@@ -119,3 +124,17 @@ def _meets(name: str, libraries: frozenset[str], table: Table) -> bool:
     if name in table.functions:
         return not name.startswith(_KNOWN) or not libraries.isdisjoint(table.array_classes.keys() - {"jax", "numpy"})
     return name in table.leading
+
+
+def _may_matter(name: str, table: Table, *, old: bool) -> bool:
+    """Whether something that is called so may be asked of an array, or missing from one; other things are called so as well."""
+    if name.startswith("?."):
+        last = name.rpartition(".")[2]
+        told = last in table.asked or last in table.asked_methods or last in table.only_arrays
+        return told or last == "device_set" or last[:1] == ">" or f"jax.Array.{last}" in table.timeline
+    return old and table.canonical(name) in _MAKES_ARRAYS
+
+
+def _knows_jax(module: Module) -> bool:
+    """Whether a module imports something of JAX itself."""
+    return any(name.partition(".")[0] == "jax" for name in module.outline.imports.values())

@@ -30,7 +30,7 @@ from shardlint.placement.domain import (
 from shardlint.placement.external import read
 from shardlint.placement.frame import Frame
 from shardlint.placement.machine import Arguments, Machine
-from shardlint.placement.nature import PLAIN, Nature
+from shardlint.placement.nature import MESH_OF_ONE, PLAIN, Nature
 from shardlint.placement.natures import library, natured
 from shardlint.placement.objects import object_attribute
 from shardlint.placement.parameters import positional_defaults
@@ -107,7 +107,7 @@ def _of_array(array: Array, name: str, node: Node, frame: Frame, machine: Machin
             shard = Fact(f"{local}shard", array.key, known, array.trace, one)
             return Fact(local.rstrip() or "shards", array.key, known, array.trace, Elements(shard))
         case "sharding" | "device":
-            return Fact(reads, array.key, known, array.trace)
+            return Fact(reads, array.key, known, array.trace, meshed=MESH_OF_ONE in array.nature.marks)
         case "addressable" if not array.traced:
             return addressable(array, known)
         case "replicated" if not array.traced:

@@ -12,6 +12,8 @@ from shardlint.placement.domain import (
     UNKNOWN,
     Constant,
     Descriptor,
+    Device,
+    DeviceId,
     Devices,
     Elements,
     Fact,
@@ -24,7 +26,7 @@ from shardlint.placement.domain import (
     Version,
 )
 from shardlint.placement.frame import Frame
-from shardlint.placement.guards import has_attribute, is_instance
+from shardlint.placement.guards import class_names, has_attribute, is_instance
 from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import alternatives, each, is_container, one_of
 from shardlint.placement.machine import Arguments, Machine, item_of
@@ -33,6 +35,7 @@ from shardlint.placement.operators import combined
 from shardlint.placement.state import EVERY_ARRAY
 from shardlint.placement.storing import change_each, removed
 from shardlint.placement.telling import junction, negation, told_of, told_of_all
+from shardlint.placement.testing import asked_for_class, asked_for_interface
 from shardlint.syntax.tree import Node
 
 _LONGEST_RANGE = 6
@@ -62,9 +65,12 @@ def call_builtin(name: str, arguments: Arguments, node: Node, frame: Frame, mach
             named = arguments.get(1)
             if not isinstance(named, Constant):
                 return UNKNOWN
+            asked_for_interface(machine, first, str(named.value), node, frame)
             return each(first, lambda owner: has_attribute(owner, str(named.value), frame, machine))
         case "isinstance":
-            return is_instance(first, item_of(arguments.get(1)))
+            kinds = item_of(arguments.get(1))
+            asked_for_class(machine, first, class_names(kinds) or frozenset(), node, frame)
+            return is_instance(first, kinds)
         case "getattr" if len(arguments.positional) == 2 and isinstance(named := arguments.positional[1], Constant):
             return each(first, lambda owner: attribute(owner, str(named.value), node, frame, machine))
         case "getattr" if len(arguments.positional) == 3:
@@ -125,6 +131,7 @@ def _attribute_or(arguments: Arguments, node: Node, frame: Frame, machine: Machi
     if not isinstance(named, Constant):
         return UNKNOWN
     name = str(named.value)
+    asked_for_interface(machine, owner, name, node, frame)
 
     def of(one: Value) -> Value:
         answer = has_attribute(one, name, frame, machine)
@@ -171,7 +178,9 @@ def _listed(name: str, arguments: Arguments, node: Node, frame: Frame, machine: 
     def of(value: Value) -> Value:
         if isinstance(value, Version) or as_devices(value) is not None:
             return value
-        if isinstance(value, Fact) and value.items is None:
+        if isinstance(value, Fact) and value.what in ("device_set", "local") and value.items is None:
+            return replace(value, items=Elements(Device(DeviceId(None))))
+        if isinstance(value, Fact) and (value.items is None or value.what == "device_set"):
             return value
         value = iterated(value, node, frame, machine)
         items = items_of(value)

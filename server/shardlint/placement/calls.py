@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+import ast
 from dataclasses import replace
 
 from shardlint.placement.addresses import of_temporary
+from shardlint.placement.asking import call_asked
 from shardlint.placement.builtin_calls import call_builtin
 from shardlint.placement.computations import computed_together
 from shardlint.placement.counts import ONE
@@ -45,9 +47,11 @@ from shardlint.placement.lattice import alternatives, each, without_none
 from shardlint.placement.machine import Arguments, Machine, item_of
 from shardlint.placement.meeting import call_seen
 from shardlint.placement.methods import container_method
+from shardlint.placement.missing import call_missed
 from shardlint.placement.natures import computed, library, natured
 from shardlint.placement.objects import construct, object_attribute, record_method
 from shardlint.placement.operators import combined
+from shardlint.placement.processes import called_alone
 from shardlint.placement.sharing import lend
 from shardlint.placement.site import Site
 from shardlint.placement.table import Effect
@@ -80,6 +84,10 @@ class Calls:
     def call(self, function: Value, arguments: Arguments, node: Node, frame: Frame) -> Value:
         function = without_none(function)
         call_seen(self._machine, function, arguments, node, frame)
+        if isinstance(node, ast.Call):
+            call_missed(self._machine, function, arguments, node, frame)
+            call_asked(self._machine, function, arguments, node, frame)
+            called_alone(self._machine, function, arguments, node, frame)
         if not frame.state.alive:
             return UNKNOWN
         method = _container_method(function)
@@ -205,7 +213,7 @@ class Calls:
             return natured(EFFECTS[effect.name](site), site)
         sure = effect is not _NO_EFFECT
         lasting = computed([owner], same_dtype=False, recording=frame.state.recording and sure)
-        made = Host(lasting) if isinstance(owner, Host) else Foreign(owner.library, None, lasting, sure)
+        made = Host(nature=lasting) if isinstance(owner, Host) else Foreign(owner.library, None, lasting, sure)
         return natured(made, site)
 
 

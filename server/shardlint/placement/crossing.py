@@ -77,8 +77,11 @@ class Crossing:
             case Test(true, false):
                 return Test(_renamed(true, self._inner), _renamed(false, self._inner))
             case Capsule(trace):
-                return Capsule(self._passed(trace, name))
-            case Host(nature) | Foreign(nature=nature) if nature.shares is not None:
+                return replace(leaf, trace=self._passed(trace, name))
+            case Host(made=made, nature=nature) if made is not None or nature.shares is not None:
+                shares = None if nature.shares is None else self._inner(nature.shares)
+                return replace(leaf, made=self._passed(made, name), nature=replace(nature, shares=shares))
+            case Foreign(nature=nature) if nature.shares is not None:
                 return replace(leaf, nature=replace(nature, shares=self._inner(nature.shares)))
             case _:
                 return leaf
@@ -115,8 +118,8 @@ class Crossing:
             case Test(true, false):
                 return Test(_renamed(true, self._outer), _renamed(false, self._outer))
             case Capsule(trace=trace):
-                return Capsule(evidence(trace))
-            case Host(nature) | Foreign(nature=nature) if nature.shares is not None:
+                return replace(leaf, trace=evidence(trace))
+            case Host(nature=nature) | Foreign(nature=nature) if nature.shares is not None:
                 return replace(leaf, nature=replace(nature, shares=self._outer(nature.shares)))
             case _:
                 return leaf

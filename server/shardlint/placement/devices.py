@@ -27,7 +27,7 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.external import ask_about
 from shardlint.placement.lattice import each, leaves, map_leaves
-from shardlint.placement.nature import Nature
+from shardlint.placement.nature import MESH_OF_ONE, Nature
 from shardlint.placement.site import Site
 from shardlint.placement.state import EVERY_ARRAY
 from shardlint.placement.trace import Trace
@@ -35,7 +35,7 @@ from shardlint.placement.trace import Trace
 
 @dataclass(frozen=True, slots=True)
 class Destination:
-    """Where a placement goes: how many devices, which one if it is one, the evidence, and whether each of them gets all."""
+    """Where a placement goes: how many devices, which one if it is one, the evidence, and whether it surely is by a mesh."""
 
     count: Count
     device: DeviceId | None = None
@@ -125,7 +125,7 @@ def array_at(where: Destination, site: Site) -> Array:
     if not (where.named and where.count == ONE):
         return made
     told = site.step(where.trace, f"{site.short} puts it on a mesh of one device")
-    return replace(made, nature=Nature(marks=frozenset({"mesh-of-one"}), trace=told))
+    return replace(made, nature=Nature(marks=frozenset({MESH_OF_ONE}), trace=told))
 
 
 def unless_held(operands: list[Value], made: Value, site: Site) -> Value:

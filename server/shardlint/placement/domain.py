@@ -107,7 +107,12 @@ class Array:
 
 @dataclass(frozen=True, slots=True)
 class Host:
-    """A NumPy array or a Python number: host memory."""
+    """A NumPy array or a Python number: host memory. `made` is the evidence that it is an array of NumPy and nothing like one. The
+    bytes of its numbers are `swapped` if its dtype says that the first is the largest part.
+    """
+
+    made: Trace | None = field(default=None, compare=False)
+    swapped: bool = False
 
     nature: Nature = PLAIN
 
@@ -126,9 +131,10 @@ class Foreign:
 
 @dataclass(frozen=True, slots=True)
 class Capsule:
-    """A DLPack capsule."""
+    """A DLPack capsule. One that is `used` has been taken, and cannot be taken again."""
 
     trace: Trace | None = field(default=None, compare=False)
+    used: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -186,7 +192,7 @@ class Fact:
     """A property of the array `key` that guards ask for: `what` is `sharding`, `type of sharding`, `device`, `device_set`, `mesh`, `shards`,
     `local` (shards or devices of this process), `shard` and `device of shard` or the same with `local shard` (any one of them), `count`,
     `local count` or `process count`. `count` is what was known of the array's devices when it was asked; `items` are what a list of
-    shards holds, and the data of a shard.
+    shards holds, and the data of a shard. `platform` is that of the array. A sharding is `meshed` if it surely is of a mesh.
     """
 
     what: str
@@ -194,6 +200,7 @@ class Fact:
     count: Count | None = None
     trace: Trace | None = field(default=None, compare=False)
     items: Value | None = None
+    meshed: bool = False
 
 
 @dataclass(frozen=True, slots=True)

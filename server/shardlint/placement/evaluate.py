@@ -6,6 +6,7 @@ import ast
 from collections.abc import Callable, Hashable, Mapping
 
 from shardlint.placement.addresses import passed
+from shardlint.placement.asking import attribute_asked, comparison_asked
 from shardlint.placement.attributes import attribute
 from shardlint.placement.comprehend import comprehension, dict_comprehension
 from shardlint.placement.computations import computed_together
@@ -34,6 +35,7 @@ from shardlint.placement.iteration import element
 from shardlint.placement.lattice import each, is_container, one_of, without_none
 from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.merging import merge_all
+from shardlint.placement.missing import attribute_missed
 from shardlint.placement.names import defined, value_of
 from shardlint.placement.objects import iterated, special_method
 from shardlint.placement.operations import COMPARISONS, OPERATORS, operated, worded
@@ -65,6 +67,8 @@ class Evaluator:
     def attribute(self, node: ast.Attribute, frame: Frame) -> Value:
         owner = without_none(self._machine.evaluate(node.value, frame))
         attribute_read(self._machine, owner, node, frame)
+        attribute_missed(self._machine, owner, node, frame)
+        attribute_asked(self._machine, owner, node, frame)
         found = each(owner, lambda value: attribute(value, node.attr, node, frame, self._machine))
         if isinstance(found, Method) and isinstance(found.owner, Unknown | Method | Symbol):
             frame.may_raise()
@@ -242,6 +246,7 @@ class Evaluator:
             if (name := COMPARISONS.get(type(kind))) is not None:
                 pair = (nodes[place], nodes[place + 1])
                 operated(name, operands[place], operands[place + 1], pair, node, frame, self._machine)
+        comparison_asked(self._machine, operands, node, frame)
         if len(node.ops) == 1 and (made := compared(operands, node.ops[0], node, frame)) is not None:
             return made
         links = zip(operands, node.ops, operands[1:], strict=False)

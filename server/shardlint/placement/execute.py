@@ -9,6 +9,7 @@ from dataclasses import replace
 from shardlint.placement import flow
 from shardlint.placement.addresses import deleted
 from shardlint.placement.annotations import assigned_as
+from shardlint.placement.asking import unpacking_asked
 from shardlint.placement.definition import fields_of
 from shardlint.placement.domain import UNKNOWN, Class, Constant, Elements, Fact, Symbol, Unknown, Value
 from shardlint.placement.domain import Mapping as MappingValue
@@ -66,7 +67,7 @@ class Executor:
                 self._bind_name(name, value, frame)
             case ast.Tuple(elts=elements) | ast.List(elts=elements):
                 if isinstance(value, Fact) and not any(isinstance(one, ast.Starred) for one in elements):
-                    self._count_unpacked(value, len(elements), frame)
+                    self._count_unpacked(value, target, len(elements), frame)
                 value = opened(value, elements, target, frame, self._machine)
                 for element_target, item in zip(elements, unpacked(value, elements, target, frame), strict=True):
                     self.bind(element_target, item, frame)
@@ -107,9 +108,10 @@ class Executor:
         if frame.scope is not None:
             frame.scope.state.variables[name] = value
 
-    def _count_unpacked(self, fact: Fact, number: int, frame: Frame) -> None:
+    def _count_unpacked(self, fact: Fact, target: ast.expr, number: int, frame: Frame) -> None:
         """`device, = x.devices()` raises unless there is one."""
         frame.may_raise()
+        unpacking_asked(self._machine, fact, target, number, frame)
         if fact.what in ("device_set", "shards"):
             learn(dict(exactly(fact, number)), frame)
 

@@ -12,11 +12,15 @@ from shardlint.placement.iteration import element, items_of
 from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.machine import Machine
 from shardlint.placement.merging import merge, merge_all
+from shardlint.placement.missing import entry_missed
 from shardlint.placement.objects import entered, iterated, left, typical
 from shardlint.placement.operations import gone_through
 from shardlint.placement.patterns import matched
+from shardlint.placement.processes import joined_by_others
 from shardlint.placement.state import State
+from shardlint.placement.testing import branch_tested
 from shardlint.placement.widening import forget_bound, widened
+from shardlint.syntax.tree import Node
 
 _MOST_ROUNDS = 5
 _MOST_NESTED = 4
@@ -34,12 +38,15 @@ def branch(node: ast.If, frame: Frame, machine: Machine) -> None:
     while len(rest) == 1 and isinstance(rest[0], ast.If) and frame.state.alive:
         test, before = rest[0], frame.state
         frame.state = before.copy()
+        branch_tested(machine, test, frame)
         machine.assume(test.test, True, frame)
+        joined_by_others(machine, test.orelse, frame)
         if frame.state.alive:
             machine.execute(test.body, frame)
         end = _with_end(end, frame.state)
         frame.state = before.copy()
         machine.assume(test.test, False, frame)
+        joined_by_others(machine, test.body, frame)
         rest = test.orelse
     machine.execute(rest, frame)
     frame.state = _with_end(end, frame.state) or frame.state
@@ -167,7 +174,8 @@ def attempt(node: ast.Try | ast.TryStar, frame: Frame, machine: Machine) -> None
     handling = [handler for handler in node.handlers if not _raises_again(handler)]
     caught = frozenset(name for handler in handling for name in _caught(handler, frame, machine))
     before = frame.state.copy()
-    seen = _tried(node.body, (*frame.handlers, caught) if caught else frame.handlers, frame, machine)
+    handled = _handled(handling, frame, machine) if len(node.body) == 1 else ()
+    seen = _tried(node.body, (*frame.handlers, caught) if caught else frame.handlers, frame, machine, handled)
     raised = merge(before, frame.state) if seen is None else seen
     ends: list[State] = []
     machine.execute(node.orelse, frame)
@@ -196,11 +204,22 @@ def _exception(handler: ast.ExceptHandler, frame: Frame, machine: Machine) -> Va
     return typical(kind.definition, ("raised", handler), machine) if isinstance(kind, Class) else UNKNOWN
 
 
+def _handled(
+    handlers: Sequence[ast.ExceptHandler], frame: Frame, machine: Machine
+) -> tuple[tuple[Node, frozenset[str]], ...]:
+    """What handlers catch, by what they name."""
+    return tuple((one.type, frozenset(_caught(one, frame, machine))) for one in handlers if one.type is not None)
+
+
 def _tried(
-    body: Sequence[ast.stmt], handlers: tuple[frozenset[str], ...], frame: Frame, machine: Machine
+    body: Sequence[ast.stmt],
+    handlers: tuple[frozenset[str], ...],
+    frame: Frame,
+    machine: Machine,
+    handled: tuple[tuple[Node, frozenset[str]], ...] = (),
 ) -> State | None:
     """Run a body under handlers: the state in which these begin, None if nothing was seen that may raise."""
-    outer, inner = frame.handlers, Attempt()
+    outer, inner = frame.handlers, Attempt(handled=handled)
     frame.handlers = handlers
     frame.attempts.append(inner)
     machine.execute(body, frame)
@@ -248,6 +267,7 @@ def manage(node: ast.With | ast.AsyncWith, frame: Frame, machine: Machine) -> No
     swallowed: list[frozenset[str]] = []
     for item in node.items:
         value = machine.evaluate(item.context_expr, frame)
+        entry_missed(machine, item.context_expr, frame)
         frame.state.variables[_manager(item)] = value  # where changes to it are seen
         swallowed += _expected(item.context_expr, frame, machine)
         if isinstance(value, Mesh):

@@ -35,9 +35,12 @@ class Code:
 
 @dataclass(eq=False)
 class Attempt:
-    """A `try` body while it runs: `raised` is what holds where it may be left by an exception, so far."""
+    """A `try` body while it runs: `raised` is what holds where it may be left by an exception, so far. `handled` are the exceptions that
+    its handlers catch, by handler, where the body is one statement.
+    """
 
     raised: State | None = None
+    handled: tuple[tuple[Node, frozenset[str]], ...] = ()
 
     def add(self, state: State) -> None:
         """Note that an exception may leave the body in this state."""

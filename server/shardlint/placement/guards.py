@@ -38,6 +38,7 @@ from shardlint.placement.giving import give_up
 from shardlint.placement.lattice import alternatives, each, one_of
 from shardlint.placement.machine import Machine
 from shardlint.placement.merging import merge
+from shardlint.placement.missing import told_of_attribute
 from shardlint.placement.names import is_builtin
 from shardlint.placement.nature import Gone
 from shardlint.placement.natures import READ_ONLY, Data
@@ -45,6 +46,7 @@ from shardlint.placement.objects import set_attribute
 from shardlint.placement.operators import compare, never_none
 from shardlint.placement.sizes import on_one, proven_one
 from shardlint.placement.telling import has, proof_of_one, told_if, told_of
+from shardlint.placement.testing import asked_for_class, asked_for_interface
 from shardlint.placement.tracing import Tracing
 
 _NEVER_RUN = frozenset({"typing.TYPE_CHECKING"})
@@ -66,7 +68,8 @@ class Guards:
             case ast.BoolOp(op=operator, values=values):
                 if isinstance(operator, ast.And) == truth:
                     for value in values:
-                        self.assume(value, truth, frame)
+                        if frame.state.alive:
+                            self.assume(value, truth, frame)
                 else:
                     self._one_of_them(values, truth, frame)
             case ast.Compare(left=left, ops=[(ast.Is() | ast.IsNot()) as operator], comparators=[ast.Constant(None)]):
@@ -75,7 +78,7 @@ class Guards:
                 self._keep(left, value, lambda choice: _is_none(choice) is not (not is_none), frame)
                 self._truth(compare(value, operator, Constant(None), self._machine.target), truth, frame)
             case ast.Call(func=function, args=[subject, kind], keywords=[]) if self._is(function, "isinstance", frame):
-                self._isinstance(subject, kind, truth, frame)
+                self._isinstance(test, subject, kind, truth, frame)
             case ast.Call(func=ast.Attribute(value=subject, attr="is_deleted"), args=[], keywords=[]) if not truth:
                 value = self._machine.evaluate(subject, frame)
                 self._keep(subject, value, _may_be_there, frame)
@@ -86,6 +89,7 @@ class Guards:
                 function, "hasattr", frame
             ):
                 value = self._machine.evaluate(subject, frame)
+                asked_for_interface(self._machine, value, name, test, frame)
                 self._keep(subject, value, lambda one: told_if(self._has(one, name, frame), truth) is not None, frame)
                 self._truth(each(value, lambda one: self._has(one, name, frame)), truth, frame)
             case _:
@@ -171,9 +175,10 @@ class Guards:
         if isinstance(owner, Instance) and owner.get(subject.attr) is not None:
             set_attribute(owner, subject.attr, kept, subject, subject.value, frame, self._machine)
 
-    def _isinstance(self, subject: ast.expr, kind: ast.expr, truth: bool, frame: Frame) -> None:
+    def _isinstance(self, test: ast.expr, subject: ast.expr, kind: ast.expr, truth: bool, frame: Frame) -> None:
         value, kinds = self._machine.evaluate(subject, frame), self._machine.evaluate(kind, frame)
         if any(isinstance(choice, Fact) for choice in alternatives(value)):
+            asked_for_class(self._machine, value, class_names(kinds) or frozenset(), test, frame)
             self._truth(is_instance(value, kinds), truth, frame)
             return
         names = class_names(kinds)
@@ -293,8 +298,10 @@ def instance(value: Value, names: Kinds) -> bool | None:
             concrete = count is not None and not traced
             never = _HOST_TYPES | ({"torch.Tensor", "jax.core.Tracer"} if concrete else {"torch.Tensor"})
             return False if _others(names) <= never else None
-        case Sequence() | Mapping() | Elements():
-            return False if _others(names) and _others(names) <= _HOST_TYPES | {"jax.Array", "torch.Tensor"} else None
+        case Mapping():
+            return True if "builtins.dict" in names else _none_of(names, _HOST_TYPES | _ARRAYS)
+        case Sequence() | Elements():
+            return _none_of(names, (_HOST_TYPES | _ARRAYS) - {"builtins.list", "builtins.dict"})
         case Host():
             return False if _others(names) <= {"jax.Array", "torch.Tensor"} else None
         case Foreign(library):
@@ -309,6 +316,13 @@ def _others(names: Kinds) -> frozenset[str]:
     return frozenset(one for one in names if isinstance(one, str))
 
 
+def _none_of(names: Kinds, excluded: frozenset[str]) -> bool | None:
+    """No, where all classes are among those that are excluded."""
+    others = _others(names)
+    return False if others and others <= excluded else None
+
+
+_ARRAYS = frozenset({"jax.Array", "torch.Tensor"})
 _HOST_TYPES = frozenset(
     {"numpy.ndarray", "builtins.int", "builtins.float", "builtins.list", "builtins.dict", "builtins.str"}
 )
@@ -319,7 +333,8 @@ def has_attribute(owner: Value, name: str, frame: Frame, machine: Machine) -> Va
     if isinstance(owner, Symbol):
         exists = module_has(owner, name, machine)
         return Version(None, opaque=True) if exists is None else Constant(exists)
-    return has(owner, name, frame.count(owner) if isinstance(owner, Array) else None)
+    told = told_of_attribute(machine, owner, name)
+    return told if told is not None else has(owner, name, frame.count(owner) if isinstance(owner, Array) else None)
 
 
 def module_has(owner: Value, name: str, machine: Machine) -> bool | None:

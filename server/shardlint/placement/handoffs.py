@@ -6,6 +6,7 @@ import ast
 from collections.abc import Hashable
 from dataclasses import replace
 
+from shardlint.placement.capsules import use_up
 from shardlint.placement.counts import ONE, Subject, Told
 from shardlint.placement.domain import Array, Capsule, Foreign, Host, Method, OneOf, Symbol, Unknown, Value
 from shardlint.placement.external import ask_about
@@ -14,7 +15,8 @@ from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.machine import Arguments, Event, Machine
 from shardlint.placement.nature import PLAIN, Nature
-from shardlint.placement.natures import ITEM, READ_ONLY, STRIDED, Data, layout_of, library
+from shardlint.placement.natures import HOLDERS, ITEM, READ_ONLY, STRIDED, Data, layout_of, library
+from shardlint.placement.noting import note
 from shardlint.placement.table import Consumer
 from shardlint.placement.trace import Trace
 from shardlint.placement.tracing import Tracing
@@ -30,6 +32,7 @@ COMMON_PROTOCOLS = frozenset(
 _ASKING_WORDS = frozenset({"copy", "device", "dl_device"})
 """Keywords with which it matters what library the data comes from; else only what goes into JAX may be wrong to hand over at all."""
 _CAUGHT_WITH = frozenset({"*", "Exception", "BaseException"})
+_EXPECTED_OF_HAND_OFFS = frozenset({"ValueError", "TypeError", "RuntimeError", "AttributeError", "NotImplementedError"})
 
 
 def consumer_of(machine: Machine, function: Value) -> tuple[Consumer, Value | None] | None:
@@ -81,7 +84,7 @@ def record(
     if row.gives == "jax" or told_where:
         ask_about(value, machine)
     mixed = len({_kind(choice, frame) for choice in choices}) > 1
-    varied = mixed or len({_details(choice, frame) for choice in choices if isinstance(choice, Data)}) > 1
+    varied = mixed or len({_details(choice, frame) for choice in choices if isinstance(choice, Data | Capsule)}) > 1
     for choice in choices:
         event = Event(
             place=frame.place(node),
@@ -99,11 +102,15 @@ def record(
             mixed=mixed,
             varied=varied,
             entry=frame.entry,
+            wide=machine.module_of(frame).survey.wide,
         )
         if row.protocol != "write" or is_refused(choice):
             machine.record(event)
         else:
             note_write(event, frame)
+    _unhandled(machine, row, choices, frame)
+    if "capsule" in row.takes:
+        use_up(operand, frame)
     _survive(row, choices, frame)
 
 
@@ -120,6 +127,19 @@ def _as_handed(value: Value, operand: ast.expr | None, row: Consumer, frame: Fra
     return Foreign("", None, Nature(None, marks=marks, trace=trace)) if marks else value
 
 
+def _unhandled(machine: Machine, row: Consumer, choices: tuple[Value, ...], frame: Frame) -> None:
+    """Note a handler around nothing but this hand-off that cannot be for anything else, and catches not what it raises."""
+    handled = frame.attempts[-1].handled if frame.attempts else ()
+    caught = frozenset[str]().union(*(names for _, names in handled))
+    if not handled or not row.raises or not caught <= _EXPECTED_OF_HAND_OFFS or caught & (row.raises | _CAUGHT_WITH):
+        return
+    for choice in choices:
+        if isinstance(choice, Array) and not choice.traced and frame.count(choice) not in (None, ONE):
+            mixed = len(choices) > 1
+            outer = frame.handlers[:-1]
+            note(machine, frame, "handler", row.name, handled[0][0], value=choice, mixed=mixed, handlers=outer)
+
+
 def _kind(value: Value, frame: Frame) -> Hashable:
     """What decides over a hand-off of `value`: alternatives of one kind fare alike."""
     if not isinstance(value, Array):
@@ -130,8 +150,10 @@ def _kind(value: Value, frame: Frame) -> Hashable:
     return (Array, "many", value.traced)
 
 
-def _details(value: Data, frame: Frame) -> Hashable:
+def _details(value: Data | Capsule, frame: Frame) -> Hashable:
     """What else tells data of one kind apart."""
+    if isinstance(value, Capsule):
+        return value.used
     count = frame.count(value) if isinstance(value, Array) else None
     return value.nature, *((None, None) if count is None else (count.spans, count.share))
 
@@ -148,6 +170,8 @@ def _tells(value: Value, row: Consumer) -> bool:
         return True
     if row.every:
         return isinstance(value, Array)
+    if row.protocol == "numpy" and library(value) in HOLDERS:
+        return True
     return isinstance(value, Array) or (isinstance(value, Host | Foreign) and value.nature is not PLAIN)
 
 

@@ -18,6 +18,7 @@ from shardlint.placement.domain import (
     Container,
     Elements,
     Function,
+    Host,
     Ids,
     Instance,
     Mapping,
@@ -72,6 +73,8 @@ def _add(value: Value, found: list[Value]) -> None:
         _add_constant(value, found)
     elif isinstance(value, Unknown):
         _add_unknown(value, found)
+    elif isinstance(value, Host):
+        _add_host(value, found)
     elif not is_container(value):
         if value not in found:
             found.append(value)
@@ -81,6 +84,15 @@ def _add(value: Value, found: list[Value]) -> None:
             found.append(value)
         else:
             found[place] = _with_all_ids(found[place], value)
+
+
+def _add_host(value: Host, found: list[Value]) -> None:
+    """That something is an array of NumPy holds only if it is told in every place."""
+    place = next((i for i, one in enumerate(found) if one == value), None)
+    if place is None:
+        found.append(value)
+    elif value.made is None:
+        found[place] = value
 
 
 def _add_unknown(value: Unknown, found: list[Value]) -> None:

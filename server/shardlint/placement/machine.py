@@ -55,13 +55,14 @@ class Arguments:
 
 @dataclass(frozen=True, slots=True)
 class Event:
-    """A hand-off, or the use of a name that the table's timeline lists, as seen on one way in.
+    """A hand-off, the use of a name that the table's timeline lists, or what a program does around hand-offs (see `is_hand_off`), as
+    seen on one way in.
 
     `node` is the whole expression, `name` the node whose last part names the consumer, `operand` what is handed over. `value`
     is one alternative of the operand's value, `count` its devices with every guard applied. `handlers` are the exception
     names that enclosing handlers catch, innermost last ("*" catches whatever a test expects). `entry` is how JAX came to run this with tracers;
     `mixed` tells that other alternatives fare otherwise, `varied` that they differ as well in dtype, in being gone, or in what each
-    device and each process has of them.
+    device and each process has of them. In a module of which `wide` holds, JAX may keep dtypes of 64 bits.
     """
 
     place: Place
@@ -79,14 +80,25 @@ class Event:
     mixed: bool = False
     varied: bool = False
     entry: Trace | None = None
+    wide: bool = False
+
+    @property
+    def is_hand_off(self) -> bool:
+        """Whether something crosses a border here: the other events are of what a program does around that."""
+        return self.protocol not in _NO_HAND_OFFS
 
     @property
     def trace(self) -> Trace | None:
         """The evidence: where the value comes from, or how JAX came to run this with a tracer."""
         if self.traced >= Tracing.DIFFERENTIATED:
             return self.entry
+        if isinstance(self.value, Host) and self.value.made is not None:
+            return self.value.made
         trace = getattr(self.value, "trace", None)
         return self.value.nature.trace if trace is None and isinstance(self.value, Array | Host | Foreign) else trace
+
+
+_NO_HAND_OFFS = frozenset({"name", "placement", "guard", "handler", "collective", "value"})
 
 
 class Machine(Protocol):

@@ -12,6 +12,7 @@ from shardlint.placement.domain import (
     Array,
     Elements,
     Foreign,
+    Host,
     Mapping,
     Method,
     Sequence,
@@ -47,38 +48,44 @@ def call_seen(machine: Machine, function: Value, arguments: Arguments, node: Nod
     if isinstance(function, Transformed):
         _traced_call(machine, function, arguments, node, frame)
         return
-    found = consumer_of(machine, function)
-    if found is not None:
-        row, owner = found
-        if isinstance(owner, Unknown):
-            return
-        given = list(_given(row, owner, arguments))
-        if row.protocol in OF_ONE_LIBRARY:
-            _meet(machine, row, given, arguments, node, frame)
-            return
-        if row.alike:
-            given = [(operand, value.item) for operand, value in given if isinstance(value, Elements)]
-        for operand, value in given:
-            if row.tree and any(is_container(one) for one in alternatives(value)):
-                for leaf in islice(leaves(value), _MOST_ITEMS):
-                    record(machine, row, operand, leaf, arguments, node, node.func, frame)
-                continue
-            record(machine, row, operand, value, arguments, node, node.func, frame)
-            if row.lists is not None and isinstance(value, Sequence | Elements):
-                _in_lists(machine, replace(row, protocol=row.lists), (operand, value), arguments, node, frame)
-        return
     name = function.name if isinstance(function, Symbol | Method) else ""
     out = arguments.keywords.get("out") if isinstance(function, Symbol) and name.startswith("numpy.") else None
     if out is not None:
         row = replace(machine.table.consumers["operator.setitem"], name=name)
         node_of = next((one.value for one in node.keywords if one.arg == "out"), None)
         record(machine, row, node_of, out, arguments, node, node.func, frame)
+    found = consumer_of(machine, function)
+    if found is not None:
+        if not isinstance(found[1], Unknown):
+            for row in (found[0], *found[0].others):
+                _handed(machine, row, found[1], arguments, node, frame)
+        return
     if name.rpartition(".")[2] in TELLING_NAMES:
         full = name if isinstance(function, Symbol) else f"?.{name}"
         place, func = frame.place(node), frame.place(node.func)
         machine.record(
             Event(place, func, full, "dlpack", None, UNKNOWN, None, arguments, None, frame.handlers, False, Tracing.NO)
         )
+
+
+def _handed(
+    machine: Machine, row: Consumer, owner: Value | None, arguments: Arguments, node: ast.Call, frame: Frame
+) -> None:
+    """Record what one call hands over in one way."""
+    given = list(_given(row, owner, arguments))
+    if row.protocol in OF_ONE_LIBRARY:
+        _meet(machine, row, given, arguments, node, frame)
+        return
+    if row.alike:
+        given = [(operand, value.item) for operand, value in given if isinstance(value, Elements)]
+    for operand, value in given:
+        if row.tree and any(is_container(one) for one in alternatives(value)):
+            for leaf in islice(leaves(value), _MOST_ITEMS):
+                record(machine, row, operand, leaf, arguments, node, node.func, frame)
+            continue
+        record(machine, row, operand, value, arguments, node, node.func, frame)
+        if row.lists is not None and isinstance(value, Sequence | Elements):
+            _in_lists(machine, replace(row, protocol=row.lists), (operand, value), arguments, node, frame)
 
 
 def _given(row: Consumer, owner: Value | None, arguments: Arguments) -> Iterator[Given]:
@@ -135,6 +142,8 @@ def _meet(
 
 def _is_foreign(value: Value, row: Consumer) -> bool:
     """Whether a value is surely an array, and not one of the library whose function it is given to."""
+    if isinstance(value, Host) and row.refuses and value.nature is not PLAIN:
+        return True
     if row.gives != "jax":
         return isinstance(value, Array)
     return isinstance(value, Foreign) and (value.sure or (row.protocol == "conversion" and value.nature is not PLAIN))

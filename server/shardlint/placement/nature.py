@@ -15,6 +15,12 @@ from shardlint.placement.trace import Trace
 KEY = "key"
 """The dtype of typed keys of random numbers, whichever generator they are for: they are no numbers, and nothing can export them."""
 
+PER_PROCESS = "per-process"
+"""The mark of numbers that are others in each process."""
+
+MESH_OF_ONE = "mesh-of-one"
+"""The mark of an array that was put on one device by a sharding over a mesh."""
+
 DTYPE_MODULES = frozenset({"jax.numpy", "numpy", "ml_dtypes", "torch", "cupy", "tensorflow", "warp"})
 
 

@@ -2,17 +2,21 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import replace
+from typing import TypeGuard
 
-from shardlint.placement.domain import Array, Capsule, Constant, Foreign, Host, Sequence, Slice, Symbol, Value
+from shardlint.placement.domain import Array, Capsule, Constant, Foreign, Host, Partial, Sequence, Slice, Symbol, Value
 from shardlint.placement.lattice import alternatives, each, leaves, map_leaves
-from shardlint.placement.nature import DTYPE_MODULES, KEY, PLAIN, Nature
+from shardlint.placement.nature import DTYPE_MODULES, KEY, PER_PROCESS, PLAIN, Nature
 from shardlint.placement.site import Site
 from shardlint.placement.table import Mark
 
 Data = Array | Host | Foreign
 """The values that have a nature."""
+
+HOLDERS = frozenset({"sparse", "ref", "abstract"})
+"""What `library` says of objects that hold or describe an array and are none: NumPy makes nothing of them that it should."""
 
 STRIDED = "strided"
 """The mark of an array between whose items others are left out: its memory is not compact."""
@@ -41,7 +45,7 @@ ITEM = "item"
 REQUIRES_GRAD = "requires-grad"
 """The mark of a tensor for which PyTorch records what is computed with it."""
 
-LASTING = frozenset({REQUIRES_GRAD, "per-process"})
+LASTING = frozenset({REQUIRES_GRAD, PER_PROCESS})
 """The marks that what is computed from an array has too."""
 
 TEXT = "str"
@@ -62,6 +66,8 @@ def library(value: Value) -> str | None:
             return name
         case Capsule():
             return "capsule"
+        case Partial(Symbol("jax.ShapeDtypeStruct")):
+            return "abstract"
         case _:
             return None
 
@@ -77,28 +83,44 @@ def natured(made: Value, site: Site) -> Value:
 def typed(made: Value, site: Site) -> Value:
     """What a call gives, with the dtype that the call says or keeps."""
     row = site.machine.table.dtypes.get(site.name)
-    told = site.arguments.get(None if row is None else row.argument, "dtype")
-    if told is not None and told != Constant(None):
-        return with_nature(made, _told(named(told), site))
-    if row is None:
+    names = site.machine.table.dtype_names
+    told = [site.arguments.get(position, "dtype") for position in (None, *(row.arguments if row else ()))]
+    given = [one for one in told if one is not None and one != Constant(None)]
+    dtype = next((known for one in given if (known := named(one, names)) is not None), None)
+    if dtype is not None:
+        return with_nature(made, _told(dtype, site))
+    if row is None or (given and not row.keeps):
         return made
     if row.gives is not None:
         return with_nature(made, _told(row.gives, site))
     if row.default is not None:
-        return made if site.arguments.open or told is not None else with_nature(made, _told(row.default, site))
-    if row.literals is not None and (dtype := _of_literals(site.argument(0), row.literals)) is not None:
-        return with_nature(made, _told(dtype, site))
-    return with_nature(
-        made, common(site.arguments.values() if site.owner is None else (site.owner,)) if row.keeps else PLAIN
-    )
+        return made if site.arguments.open or given else with_nature(made, _told(row.default, site))
+    if row.literals and (kind := _kind_of_literals(site.arguments.positional)) is not None:
+        return with_nature(made, _told(row.literals.get(kind), site))
+    if not row.keeps or (given and site.owner is None):
+        return made
+    return with_nature(made, common(site.arguments.values() if site.owner is None else (site.owner,)))
 
 
-def _of_literals(value: Value, complex_: str) -> str | None:
-    """The dtype of an array that is made of literals, where it follows from one of them."""
-    for one in leaves(value):
-        if isinstance(one, Constant) and isinstance(one.value, str | complex):
-            return TEXT if isinstance(one.value, str) else complex_
-    return None
+def _kind_of_literals(values: Iterable[Value]) -> str | None:
+    """The type of Python's that holds all of the literals, also those in lists; None where anything else is among them."""
+    kinds = {_KINDS.index(type(leaf.value).__name__) if _is_number(leaf) else -1 for leaf in _flat(values)}
+    return None if not kinds or -1 in kinds else _KINDS[max(kinds)]
+
+
+_KINDS = ("bool", "int", "float", "complex", "str", "bytes", "NoneType")
+
+
+def _is_number(leaf: Value) -> TypeGuard[Constant]:
+    return isinstance(leaf, Constant) and type(leaf.value).__name__ in _KINDS
+
+
+def _flat(values: Iterable[Value]) -> Iterator[Value]:
+    for value in values:
+        if isinstance(value, Sequence):
+            yield from _flat(value.items)
+        else:
+            yield value
 
 
 def _told(dtype: str | None, site: Site) -> Nature:
@@ -161,19 +183,30 @@ def renatured(made: Value, change: Callable[[Nature], Nature]) -> Value:
 
 
 def with_nature(made: Value, nature: Nature) -> Value:
-    """The arrays in `made` with this dtype, if it is known."""
+    """The arrays in `made` with this dtype, if it is known. JAX makes wide ones narrower where it is not told otherwise."""
     if nature.dtype is None:
         return made
-    return renatured(made, lambda own: replace(own, dtype=nature.dtype, trace=nature.trace))
+
+    def changed(leaf: Value) -> Value:
+        if not isinstance(leaf, Data) or (isinstance(leaf, Array) and nature.dtype in NARROWED):
+            return leaf
+        return replace(leaf, nature=replace(leaf.nature, dtype=nature.dtype, trace=nature.trace))
+
+    return map_leaves(made, changed)
 
 
-def named(value: Value) -> str | None:
-    """The name of a dtype that is given as a string or as a class of a library."""
+NARROWED = frozenset({"float64", "int64", "uint64", "complex128"})
+"""The dtypes that JAX takes in as others of half the width, unless it is told to keep them (`jax_enable_x64`)."""
+
+
+def named(value: Value, names: Mapping[str, str]) -> str | None:
+    """The name of a dtype that is given as a string or as a class of a library; `names` are those known for strings and symbols."""
     match value:
         case Constant(str() as name):
-            return name
-        case Symbol(name) if name.rpartition(".")[0] in DTYPE_MODULES:
-            return name.rpartition(".")[2]
+            return names.get(name)
+        case Symbol(name):
+            holder, _, last = name.rpartition(".")
+            return names.get(name) or (names.get(last) if holder in DTYPE_MODULES else None)
         case _:
             return None
 

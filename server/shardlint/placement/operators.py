@@ -114,7 +114,10 @@ def binary(left: Value, operator: ast.operator, right: Value, node: ast.expr, fr
         return with_nature(made, common([left, right]) if plain else PLAIN)
     for library in pair:
         if isinstance(library, Foreign):
-            nature = computed([left, right], same_dtype=False, recording=frame.state.recording)
+            whole = not isinstance(operator, ast.Div) and all(
+                isinstance(one, Foreign) or (_is_scalar(one) and not _is_float(one)) for one in pair
+            )
+            nature = computed([left, right], same_dtype=whole, recording=frame.state.recording)
             return Foreign(library.library, None, nature, _surely_array(left, right))
     match left, right:
         case Symbol(name), _ if name.startswith("ctypes.") and isinstance(operator, ast.Mult):
@@ -139,7 +142,7 @@ def binary(left: Value, operator: ast.operator, right: Value, node: ast.expr, fr
             return _united(left, right)
         case (Host(), (Host() | Constant())) | (Constant(), Host()):
             whole = not isinstance(operator, ast.Div) and not any(_is_float(one) for one in (left, right))
-            return Host(computed([left, right], same_dtype=whole))
+            return Host(nature=computed([left, right], same_dtype=whole))
         case _:
             return UNKNOWN
 
@@ -197,6 +200,8 @@ def _arithmetic(a: int, operator: ast.operator, b: int) -> Value:
             return Constant(a - b)
         case ast.Mult() if abs(a) < 1 << 40 and abs(b) < 1 << 40:
             return Constant(a * b)
+        case ast.Pow() if abs(a) <= 16 and 0 <= b <= 64:
+            return Constant(a**b)
         case ast.FloorDiv() if b != 0:
             return Constant(a // b)
         case _:

@@ -149,8 +149,8 @@ def _look(chunk: Chunk, package: str) -> Look:
                 continue
             case ast.keyword(arg=str() as name) if name in DONATING:
                 within.mentions.add(f"?.{name}")
-            case ast.Constant(value=str() as text) if text.isidentifier():
-                within.mentions.add(f"?.{text}")  # getattr(x, "name")
+            case ast.Constant(value=str() as text) if text.isidentifier() or (text[:1] == ">" and text[1:].isalnum()):
+                within.mentions.add(f"?.{text}")  # getattr(x, "name"), np.dtype(">f4")
                 continue
             case _:
                 pass

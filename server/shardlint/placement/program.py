@@ -196,6 +196,8 @@ class Program:
         self.journal.notes.defined.setdefault(function)
 
     def traces(self, function: Value, how: Transformed, node: Node, frame: Frame) -> None:
+        if frame.turn:
+            return  # one item of several, of which conditions may leave out some
         if isinstance(function, Function) and isinstance(function.code, Code):
             for entries in (self._traced, self.journal.notes.traced):
                 add_entries(entries, {function.code.node: [Entry(how, frame.place(node))]})
@@ -205,6 +207,7 @@ class Program:
             return
         key = (
             event.place.node,
+            event.protocol,
             event.consumer,
             event.value,
             event.count,

@@ -23,12 +23,13 @@ _NOTHING = Reach(frozenset(), frozenset(), anything=False)
 class Reaches:
     """What matters in a module, by what matters in those that it imports.
 
-    `matters` is asked about dotted names as an outline has them, `builtins.name` for one that is not imported, and `meets` about those of
-    modules that import several libraries, by the names of these. `wanted` gives the functions of a module that matter whatever they mention.
+    `matters` is asked about dotted names as the outline of a module has them, `builtins.name` for one that is not imported, and `meets`
+    about those of modules that import several libraries, by the names of these. `wanted` gives the functions of a module that matter
+    whatever they mention.
     """
 
     modules: Modules
-    matters: Callable[[str], bool]
+    matters: Callable[[str, Module], bool]
     meets: Callable[[str, frozenset[str]], bool]
     wanted: Callable[[Module], frozenset[Function]]
 
@@ -66,12 +67,12 @@ class Reaches:
             if self.meets(name, libraries):
                 return True
             if name.startswith("?."):
-                return name[2:] in methods or self.matters(name)
+                return name[2:] in methods or self.matters(name, module)
             if "." not in name:
-                return self.matters(f"builtins.{name}")
+                return self.matters(f"builtins.{name}", module)
             lies = origin(name, self.modules) if near else None
             if lies is None or lies[0] is module:
-                return self.matters(name)
+                return self.matters(name, module)
             first = lies[1].partition(".")[0]
             return first in names_of(lies[0])
 

@@ -55,7 +55,11 @@ def subscript(owner: Value, index: Value, node: ast.Subscript, frame: Frame) -> 
             return shards if isinstance(index, Slice) else _shard(shards.item, index)
         case Devices():
             return _device(owner, index, frame)
-        case Host() | Foreign():
+        case Host():
+            return viewed(replace(owner, made=None), index)  # an array of objects may hold anything
+        case Foreign("ref"):
+            return Array(None, frame.fresh(node), traced=frame.traced)
+        case Foreign():
             return viewed(owner, index)
         case Version():
             return part(owner, index)

@@ -15,7 +15,8 @@ from shardlint.syntax.tree import Chunk, Tree
 class Survey:
     """`steady` are the module's names that are bound in one place, which runs once; `read` are the names and attributes that
     anything in the module reads, `passed` those that it reads otherwise than to call them at once; `assigned` are the attributes
-    that it assigns of others than `self`, and the methods that change their object, by PyTorch's way to spell them. Of the calls in `dropped` nobody takes the result.
+    that it assigns of others than `self`, and the methods that change their object, by PyTorch's way to spell them. Of the calls in
+    `dropped` nobody takes the result. A `wide` module speaks of `enable_x64`, JAX's word for dtypes of 64 bits.
     """
 
     steady: frozenset[str]
@@ -24,6 +25,7 @@ class Survey:
     assigned: frozenset[str]
     dropped: frozenset[ast.expr]
     looks: Mapping[Chunk, Look]
+    wide: bool = False
 
 
 _OWN = frozenset({"self", "cls"})
@@ -41,6 +43,7 @@ class Look:
     passed: frozenset[str]
     assigned: frozenset[str]
     dropped: frozenset[ast.expr]
+    wide: bool = False
 
 
 def survey(tree: Tree, before: Survey | None = None) -> Survey:
@@ -59,6 +62,7 @@ def survey(tree: Tree, before: Survey | None = None) -> Survey:
         frozenset[str]().union(*(look.assigned for look in looks.values())),
         frozenset[ast.expr]().union(*(look.dropped for look in looks.values())),
         looks,
+        any(look.wide for look in looks.values()),
     )
 
 
@@ -97,9 +101,17 @@ def _look(chunk: Chunk) -> Look:
             case _:
                 pass
         stack.extend(child for child in ast.iter_child_nodes(node) if type(child) not in _LEAVES)
+    source = chunk.text.source
     once = Counter(name for statement in chunk.body for name in _bound_by(statement))
     return Look(
-        once, stored, frozenset(outer), frozenset(read), frozenset(passed), frozenset(assigned), frozenset(dropped)
+        once,
+        stored,
+        frozenset(outer),
+        frozenset(read),
+        frozenset(passed),
+        frozenset(assigned),
+        frozenset(dropped),
+        "enable_x64" in source or "ENABLE_X64" in source,
     )
 
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import tomllib
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import cache, cached_property
 from importlib.resources import files
 from typing import Any
@@ -38,16 +38,26 @@ class Effect:
 
 @dataclass(frozen=True, slots=True)
 class Dtype:
-    """Which dtype an array has that a function makes: the one given as the argument at a position, or else the one that it `gives`, or
-    `keeps` of what it is given. `literals` is the dtype that it gives complex literals, `default` the one that
-    it makes where it is told none.
+    """Which dtype an array has that a function makes: the one given as the argument at one of the positions, or else the one that it
+    `gives`, or that its `literals` make, by their type in Python, or `keeps` of what it is given, or the `default`.
     """
 
-    argument: int | None = None
+    arguments: tuple[int, ...] = ()
     gives: str | None = None
     keeps: bool = False
-    literals: str | None = None
+    literals: Mapping[str, str] = field(default_factory=dict[str, str])
     default: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Refusal:
+    """Which arrays a consumer does not take: those of a library that have one of the dtypes, on JAX versions by a PEP 440 specifier
+    ("" for all).
+    """
+
+    of: str
+    dtypes: frozenset[str]
+    jax: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,7 +102,8 @@ class Consumer:
     """A hand-off: see handoffs.toml. `raises` are the exceptions with which it refuses an array on several devices. What is at the
     positions `also` is handed over too, with `every` all that is given, and with `tree` each array in it; `lists` tells what becomes of
     lists of arrays: they are refused by this protocol (see functions.toml). `primal` ones ask for what has no derivative, which a
-    tracer that is only differentiated knows. Of a list the items are taken if they are all `alike`.
+    tracer that is only differentiated knows. Of a list the items are taken if they are all `alike`. `refuses` tells which dtypes
+    it does not take, `others` are further ways in which the same call hands something over.
     """
 
     name: str
@@ -110,6 +121,8 @@ class Consumer:
     tree: bool = False
     primal: bool = False
     alike: bool = False
+    refuses: tuple[Refusal, ...] = ()
+    others: tuple[Consumer, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,7 +159,9 @@ class Existence:
 class Table:
     """All of it. Names given to the look-ups are canonical: see `canonical`. `functions` are the consumers of functions.toml, by whose
     bare names nobody is taken for one. `given_on` are the libraries whose names other packages
-    import to give them on.
+    import to give them on. `keywords` are arguments by function that came or went, `only_arrays` the attributes that a
+    `jax.Array` has and a NumPy array has not, `collectives` the functions that all processes must call together. `asked` and
+    `asked_methods` are what tells of an array where it lives, `device_attributes` what a device has and a sharding has not.
     """
 
     aliases: Mapping[str, str]
@@ -161,7 +176,14 @@ class Table:
     marks: Mapping[str, tuple[Mark, ...]]
     loans: Mapping[str, Loan]
     optimizers: Mapping[str, Optimizer]
+    dtype_names: Mapping[str, str] = field(default_factory=dict[str, str])
     given_on: frozenset[str] = frozenset()
+    keywords: Mapping[str, Mapping[str, Existence]] = field(default_factory=dict[str, Mapping[str, Existence]])
+    only_arrays: frozenset[str] = frozenset()
+    collectives: frozenset[str] = frozenset()
+    asked: frozenset[str] = frozenset()
+    asked_methods: frozenset[str] = frozenset()
+    device_attributes: frozenset[str] = frozenset()
 
     def canonical(self, name: str) -> str:
         """The one name for what `name` reaches, following aliases of the name itself and of the module it lies in."""
@@ -264,7 +286,16 @@ class Table:
     def is_to_come(self, name: str, version: str) -> bool:
         """Whether JAX got `name` after a version."""
         row = self.timeline.get(self.canonical(name))
-        return row is not None and row.added is not None and Version(version) < Version(row.added)
+        return row is not None and _fate(row, version) == TO_COME
+
+    def fate(self, name: str, version: str) -> str | None:
+        """What became of `name`, or of what holds it, by a version: GONE, TO_COME, or None where JAX has it or nothing is known. A keyword
+        argument is named like an attribute of its function.
+        """
+        holder, _, last = name.rpartition(".")
+        row = self.timeline.get(name) or self.keywords.get(holder, {}).get(last)
+        fate = None if row is None else _fate(row, version)
+        return fate or (self.fate(holder, version) if holder else None)
 
     def effect(self, name: str, versions: Sequence[str] = ()) -> Effect | None:
         """The effect of the function `name`, its own or its namespace's; the earlier one if all `versions` are earlier. A
@@ -310,23 +341,38 @@ def load() -> Table:
     ]
     namespaces.sort(key=lambda row: -len(row[0]))
     hand_offs = _read("handoffs.toml")
+    refused = _refused(hand_offs)
     return Table(
         aliases=api["aliases"],
         given_on=frozenset(api["given-on"]),
         effects=effects,
+        keywords={
+            function: {name: Existence(row.get("added"), row.get("removed")) for name, row in rows.items()}
+            for function, rows in api["keywords"].items()
+        },
+        only_arrays=frozenset(api["only-arrays"]["names"]),
+        collectives=frozenset(api["collectives"]["names"]),
+        asked=frozenset(api["asked"]["attributes"]),
+        asked_methods=frozenset(api["asked"]["methods"]),
+        device_attributes=frozenset(api["asked"]["of-devices"]),
         namespaces=tuple(namespaces),
         attributes={name: row["reads"] for row in api["attribute"] for name in row["names"]},
         classes={name: Class(row["is"], row.get("library", "")) for row in api["class"] for name in row["names"]},
-        consumers=_consumers(hand_offs["consumer"], hand_offs["refusals"]),
-        functions=_consumers(_read("functions.toml")["consumer"], {}),
+        consumers=_consumers(hand_offs["consumer"], hand_offs["refusals"], refused),
+        functions=_consumers(_read("functions.toml")["consumer"], {}, refused),
         dtypes={
             name: Dtype(
-                row.get("argument"), row.get("gives"), row.get("keeps", False), row.get("literals"), row.get("default")
+                tuple(row.get("arguments", ())),
+                row.get("gives"),
+                row.get("keeps", False),
+                row.get("literals", {}),
+                row.get("default"),
             )
             for row in api["dtype"]
             for name in row["names"]
         },
         marks=_marks(api["mark"]),
+        dtype_names={**{name: name for name in api["dtypes"]["plain"]}, **api["dtypes"]["names"]},
         optimizers={name: _optimizer(row) for row in api["optimizer"] for name in row["names"]},
         loans={
             name: Loan(
@@ -342,28 +388,54 @@ def load() -> Table:
     )
 
 
-def _consumers(rows: Iterable[Mapping[str, Any]], refusals: Mapping[str, Iterable[str]]) -> Mapping[str, Consumer]:
-    return {
-        name: Consumer(
-            name,
-            row["protocol"],
-            Argument(row["array"], row.get("keyword")),
-            frozenset(row["takes"]),
-            row["gives"],
-            row.get("attribute", False),
-            row.get("source-says"),
-            row.get("does"),
-            frozenset(row.get("raises", refusals.get(row["protocol"], ()))),
-            tuple(row.get("also", ())),
-            row.get("every", False),
-            row.get("lists"),
-            row.get("tree", False),
-            row.get("primal", False),
-            row.get("alike", False),
-        )
-        for row in rows
-        for name in row["names"]
-    }
+def _consumers(
+    rows: Iterable[Mapping[str, Any]],
+    refusals: Mapping[str, Iterable[str]],
+    refused: Mapping[str, tuple[Refusal, ...]],
+) -> Mapping[str, Consumer]:
+    found: dict[str, Consumer] = {}
+    for row in rows:
+        for name in row["names"]:
+            made = _consumer(name, row, refusals, refused)
+            first = found.get(name)
+            found[name] = made if first is None else replace(first, others=(*first.others, made))
+    return found
+
+
+def _consumer(
+    name: str,
+    row: Mapping[str, Any],
+    refusals: Mapping[str, Iterable[str]],
+    refused: Mapping[str, tuple[Refusal, ...]],
+) -> Consumer:
+    return Consumer(
+        name,
+        row["protocol"],
+        Argument(row["array"], row.get("keyword")),
+        frozenset(row["takes"]),
+        row["gives"],
+        row.get("attribute", False),
+        row.get("source-says"),
+        row.get("does"),
+        frozenset(row.get("raises", refusals.get(row["protocol"], ()))),
+        tuple(row.get("also", ())),
+        row.get("every", False),
+        row.get("lists"),
+        row.get("tree", False),
+        row.get("primal", False),
+        row.get("alike", False),
+        refused.get(name, ()),
+    )
+
+
+def _refused(hand_offs: Mapping[str, Any]) -> Mapping[str, tuple[Refusal, ...]]:
+    sets: Mapping[str, list[str]] = hand_offs["dtype-sets"]
+    found: dict[str, tuple[Refusal, ...]] = {}
+    for row in hand_offs["refused"]:
+        dtypes = frozenset(dtype for one in row["dtypes"] for dtype in sets.get(one, [one]))
+        for name in row["names"]:
+            found[name] = (*found.get(name, ()), Refusal(row["of"], dtypes, row.get("jax", "")))
+    return found
 
 
 def _marks(rows: Iterable[Mapping[str, Any]]) -> Mapping[str, tuple[Mark, ...]]:
@@ -397,6 +469,17 @@ def _optimizer(row: Mapping[str, Any]) -> Optimizer:
         frozenset(row.get("scalars", ())),
         frozenset(row.get("unknown", ())),
     )
+
+
+GONE, TO_COME = "removed", "to-come"
+"""What can be said of a name that a JAX version does not have."""
+
+
+def _fate(row: Existence, version: str) -> str | None:
+    at = Version(version)
+    if row.added is not None and at < Version(row.added):
+        return TO_COME
+    return GONE if row.removed is not None and at >= Version(row.removed) else None
 
 
 def _argument(row: Mapping[str, Any] | None) -> Argument | None:

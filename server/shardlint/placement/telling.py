@@ -38,6 +38,7 @@ from shardlint.placement.domain import (
 )
 from shardlint.placement.lattice import alternatives, one_of
 from shardlint.placement.merging import joined_facts, with_facts
+from shardlint.placement.nature import PER_PROCESS
 from shardlint.placement.state import IMPOSSIBLE, THIS_PROCESS
 from shardlint.placement.tracing import Tracing
 
@@ -71,13 +72,18 @@ def fact_test(fact: Fact, operator: ast.cmpop, other: Value) -> Test | None:
 def chosen_process(left: Value, operator: ast.cmpop, right: Value) -> Test | None:
     """`jax.process_index() == 0`, or the contrary, as a truth value."""
     match left, right:
-        case Host(nature), Constant(int()) if "per-process" in nature.marks:
-            chosen: Facts = (((THIS_PROCESS, None), ONE),)
-            if isinstance(operator, ast.Eq):
-                return Test(chosen, ())
-            return Test((), chosen) if isinstance(operator, ast.NotEq) else None
+        case Host(nature=nature), Constant(int()) if PER_PROCESS in nature.marks and isinstance(
+            operator, ast.Eq | ast.NotEq
+        ):
+            return _one_process(there=isinstance(operator, ast.Eq))
         case _:
             return None
+
+
+def _one_process(*, there: bool) -> Test:
+    """The test of a process for its index: where it comes out so, only one process goes on."""
+    alone: Facts = (((THIS_PROCESS, None), ONE),)
+    return Test(alone, ()) if there else Test((), alone)
 
 
 def has(owner: Value, name: str, count: Count | None) -> Value:
@@ -210,6 +216,8 @@ def told_if(value: Value, truth: bool) -> dict[Subject, Told] | None:
         case Instance(definition) if not definition.is_open and definition.shape != "tuple":
             may_be_false = definition.find("__bool__") is not None or definition.find("__len__") is not None
             return {} if truth or may_be_false else None
+        case Host(nature=nature) if not truth and PER_PROCESS in nature.marks:
+            return {(THIS_PROCESS, None): ONE}
         case Method() if truth and (there := told_if_there(value)) is not None:
             return dict(there.true)
         case _:
@@ -258,6 +266,8 @@ def negation(value: Value) -> Value:
             return Test(there.false, there.true)
         case Version():
             return value
+        case Host(nature=nature) if PER_PROCESS in nature.marks:
+            return _one_process(there=True)
         case _:
             return UNKNOWN
 

@@ -27,7 +27,7 @@ RECORDING = frozenset({"jit", "pjit", "pmap", "pmap-stacked", "checkpoint", "rem
 """The transformations that record every operation."""
 
 DIFFERENTIATING = frozenset(
-    {"grad", "grad_and_aux", "value_and_grad", "gradients", "forward", "jacfwd", "jacrev", "hessian"}
+    {"grad", "grad_of_any", "grad_and_aux", "value_and_grad", "gradients", "forward", "jacfwd", "jacrev", "hessian"}
 )
 """Those whose tracers know their number."""
 

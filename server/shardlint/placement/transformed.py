@@ -15,6 +15,7 @@ from shardlint.placement.domain import (
     Function,
     Host,
     Mapping,
+    OneOf,
     Sequence,
     Transformed,
     Value,
@@ -24,6 +25,8 @@ from shardlint.placement.frame import Code, Frame
 from shardlint.placement.giving import donate, used
 from shardlint.placement.lattice import each, leaves, map_leaves
 from shardlint.placement.machine import Arguments, Machine, item_of
+from shardlint.placement.nature import Nature
+from shardlint.placement.natures import HOLDERS
 from shardlint.placement.operators import combined
 from shardlint.placement.site import Site
 from shardlint.placement.table import Effect
@@ -64,6 +67,13 @@ def call_transformed(function: Transformed, arguments: Arguments, node: Node, fr
             return _together(concrete(result, site))
         case "grad":
             return moved(concrete(first, site), given, site)
+        case "grad_of_any":
+            whole = isinstance(first, Array) and first.nature.dtype in _WHOLE
+            return (
+                Host(nature=Nature("float0", trace=site.step(None, "the gradient of integers is of the dtype float0")))
+                if whole
+                else UNKNOWN
+            )
         case "grad_and_aux":
             aux = result.items[1] if isinstance(result, Sequence) and len(result.items) == 2 else UNKNOWN
             return Sequence((moved(concrete(first, site), given, site), concrete(aux, site)))
@@ -141,6 +151,7 @@ _NAMES = {
     "forward": "JAX",
     "gradients": "JAX",
     "grad_and_aux": "jax.grad",
+    "grad_of_any": "jax.grad",
     "pmap-stacked": "jax.pmap",
     "shard-map": "jax.shard_map",
     "vectorize": "jax.numpy.vectorize",
@@ -153,7 +164,8 @@ def _as_tracers(arguments: Arguments, function: Transformed, site: Site) -> Argu
     where = None if put is None else destination(put, site)
     if where is None and put is not None:
         ask_about(put, site.machine)
-    unclear = site.frame.traced is Tracing.MAYBE and function.how in RECORDING
+    one_of_several = bool(site.frame.turn) or isinstance(function.function, OneOf)
+    unclear = one_of_several or (site.frame.traced is Tracing.MAYBE and function.how in RECORDING)
     signature = positional_names(function.function)
 
     def tracer(leaf: Value, traced: Tracing) -> Value:
@@ -162,6 +174,8 @@ def _as_tracers(arguments: Arguments, function: Transformed, site: Site) -> Argu
                 return replace(replace(leaf, count=None) if leaf.committed else array_at(where, site), traced=traced)
             case Array():
                 return replace(leaf, traced=max(traced, leaf.traced))
+            case Foreign() if leaf.library in HOLDERS:
+                return leaf
             case Host() | Foreign() if where is not None:
                 return replace(array_at(where, site), traced=traced)
             case Host() | Foreign():
@@ -230,4 +244,5 @@ def _concrete_leaf(leaf: Value, site: Site) -> Value:
             return UNKNOWN
 
 
+_WHOLE = frozenset({"int8", "int16", "int32", "uint8", "uint16", "uint32"})
 _COMPILED = frozenset({"jit", "pjit", "shard-map"})

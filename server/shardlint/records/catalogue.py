@@ -61,14 +61,14 @@ class FixSpec:
 
 @dataclass(frozen=True, slots=True)
 class Match:
-    """Which hand-offs a rule looks at: by protocol and direction, of some `consumers` or of all if there are none, or by the
-    canonical name of a removed API.
+    """Which hand-offs a rule looks at: by protocol and direction, and by canonical name. Without a protocol the names are those of
+    removed APIs; `timeline` means all names that have this fate on a version and that no rule names.
     """
 
     protocols: tuple[str, ...]
     direction: str | None
     names: tuple[str, ...]
-    consumers: tuple[str, ...] = ()
+    timeline: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -221,7 +221,7 @@ def _rule(data: Mapping[str, Any]) -> Rule:
         "severity": Severity(data["severity"]),
         "possible": Severity(data["possible"]),
         "severity_by": {name: Severity(level) for name, level in data["severity_by"].items()},
-        "match": Match(tuple(match["protocols"]), match["direction"], tuple(match["names"]), tuple(match["consumers"])),
+        "match": Match(tuple(match["protocols"]), match["direction"], tuple(match["names"]), match["timeline"]),
         "handled_by": tuple(data["handled_by"]),
         "tags": tuple(data["tags"]),
         "differences": tuple(data["differences"]),

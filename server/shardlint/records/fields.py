@@ -113,6 +113,11 @@ Protocol = Literal[
     "function",
     "items",
     "conversion",
+    "placement",
+    "guard",
+    "handler",
+    "collective",
+    "value",
 ]
 """How data cross: `numpy` is `__array__`, `scalar` a Python number or list made of an array, `operator` an operation on arrays of two
 libraries, and `write` a change of memory that may be
@@ -120,4 +125,7 @@ shared; `compute` and `donate` are JAX's own functions, which take an array and 
 `save` writes a file of numbers, `text` shows them, `iteration` goes through the items, `place` puts the array on other devices,
 `gather` takes it from all processes, `shards` takes it device by device, and `computation` is one of JAX that takes arrays from
 different devices. `function` is a call of what takes arrays of its own library only, `items` one that goes through a list of arrays,
-and `conversion` one of JAX that makes an array of what it can convert."""
+and `conversion` one of JAX that makes an array of what it can convert.
+
+Some are no hand-offs, but what else a program does that the placement of an array decides over: it asks where the array lives, tests
+something of it, handles what a hand-off raises, calls all processes together, or gives JAX a value."""

@@ -113,9 +113,7 @@ def _rule(
         possible=rule.possible,
         severity_by=rule.severity_by,
         message=rule.message,
-        match=Match(
-            tuple(rule.match.protocol), rule.match.direction, tuple(rule.match.name), tuple(rule.match.consumer)
-        ),
+        match=Match(tuple(rule.match.protocol), rule.match.direction, tuple(rule.match.name), rule.match.timeline),
         when=_given(rule.when),
         handled_by=tuple(rule.handled_by),
         tags=tuple(rule.tags),

@@ -151,17 +151,21 @@ class Envelope(BaseModel):
 
 
 class MatchTable(_Table):
-    """Which hand-offs a rule looks at: those of some protocols, or the names of removed APIs."""
+    """Which hand-offs a rule looks at: those of some protocols, of these only some names if any are given; or, without a protocol, the
+    names of removed APIs: those that are given, or all of which the timeline of the table tells it.
+    """
 
     protocol: list[Protocol] = []
     direction: Literal["export", "import"] | None = None
     name: list[Dotted] = []
-    consumer: list[Dotted] = []
+    timeline: Literal["removed", "to-come"] | None = None
 
     @model_validator(mode="after")
-    def _either(self) -> MatchTable:
-        if bool(self.protocol) == bool(self.name):
-            raise ValueError("needs either `protocol` or `name`")
+    def _something(self) -> MatchTable:
+        if not (self.protocol or self.name or self.timeline):
+            raise ValueError("needs `protocol`, `name` or `timeline`")
+        if self.timeline and (self.protocol or self.name):
+            raise ValueError("`timeline` stands alone: it means every name that no other rule is about")
         return self
 
 
@@ -175,10 +179,10 @@ class WhenTable(_Table):
     onto: Literal["one-device", "processes", "other-process", "many-devices"] | None = None
     tiled: Literal[False] | None = None
     traced: Literal[True] | None = None
-    dtype: Annotated[list[Filled] | None, Field(min_length=1)] = None
+    dtype: Annotated[list[Filled], Field(min_length=1)] | Literal["refused", "narrowed"] | None = None
     key: Literal[True] | None = None
     deleted: Literal[True] | None = None
-    value: Literal["capsule", "array"] | None = None
+    value: Literal["capsule", "array", "used-capsule", "none", "swapped"] | None = None
     copy_: Annotated[bool | None, Field(alias="copy")] = None
     device: Literal["other"] | None = None
     marks: Annotated[list[Kebab] | None, Field(min_length=1)] = None

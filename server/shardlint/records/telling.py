@@ -51,7 +51,11 @@ def consumer_words(consumer: str, quote: Callable[[str], str] = str) -> str:
         return quote(_SIGNS.get(name) or f"{_SIGNS.get(name.removeprefix('i'), name)}=")
     if consumer.startswith("import."):
         return f"the import of {quote(consumer.removeprefix('import.'))}"
-    return quote(consumer.removeprefix("jax.Array.").removeprefix("builtins."))
+    if consumer.endswith(".__keyword__"):
+        function, _, argument = consumer.removesuffix(".__keyword__").rpartition(".")
+        return f"the argument {quote(f'{argument}=')} of {quote(function)}"
+    name = consumer.removeprefix("jax.Array.").removeprefix("builtins.")
+    return quote(f"{name.removesuffix('.__call__')}()" if name.endswith(".__call__") else name)
 
 
 def observed_words(

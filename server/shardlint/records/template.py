@@ -175,9 +175,9 @@ def _stands(way: list[Pair], depth: int, modules: Mapping[str, str]) -> bool:
     if isinstance(pattern, ast.Name):
         is_hole = pattern.id not in modules and isinstance(pattern.ctx, ast.Load)
         return is_hole and isinstance(holder, ast.Call | ast.Attribute)
-    has_hole = any(name.id not in modules for name in names_in(pattern))
+    told = isinstance(pattern, ast.Call) or any(name.id not in modules for name in names_in(pattern))
     assigned = isinstance(getattr(pattern, "ctx", None), ast.Store | ast.Del)
-    return has_hole and not assigned and not isinstance(pattern, ast.Starred)
+    return told and not assigned and not isinstance(pattern, ast.Starred)
 
 
 def _unexplained(pattern: ast.expr, made: Iterable[ast.expr], known: set[str]) -> set[str]:

@@ -18,12 +18,14 @@ from shardlint.placement.domain import (
     Host,
     Sequence,
     Sharding,
+    Symbol,
     Value,
 )
 from shardlint.placement.lattice import alternatives
 from shardlint.placement.machine import Event
 from shardlint.placement.nature import KEY, Gone
-from shardlint.placement.natures import Data, library, named
+from shardlint.placement.natures import NARROWED, Data, library
+from shardlint.placement.table import Refusal
 from shardlint.placement.tracing import Tracing
 
 
@@ -33,7 +35,7 @@ def verdict(when: Mapping[str, Any], event: Event) -> Verdict:
     for answer in (Verdict.NO, Verdict.UNKNOWN, Verdict.POSSIBLE):
         if answer in answers:
             return answer
-    return Verdict.YES
+    return Verdict.POSSIBLE if not when and event.mixed else Verdict.YES
 
 
 def _devices(event: Event, wanted: object) -> Verdict:
@@ -151,13 +153,26 @@ def _traced(event: Event, wanted: object) -> Verdict:
 
 
 def _dtype(event: Event, wanted: object) -> Verdict:
-    """`dtype = ["bfloat16"]`: the array has one of these dtypes, by NumPy's names. Unknown where the program does not say it."""
-    if not isinstance(event.value, Data) or not isinstance(wanted, list | tuple):
+    """`dtype = ["bfloat16"]`: the array has one of these dtypes, by NumPy's names. Unknown where the program does not say it.
+    `dtype = "refused"`: one that the consumer does not take of this library, `dtype = "narrowed"`: one that JAX makes narrower.
+    """
+    if not isinstance(event.value, Data) or not isinstance(wanted, list | tuple | str):
         return Verdict.NO
     dtype = event.value.nature.dtype
     if dtype is None or event.traced:
         return Verdict.UNKNOWN
-    return _sure(event) if dtype in wanted else Verdict.NO
+    if wanted == "narrowed":
+        return Verdict.NO if dtype not in NARROWED else Verdict.UNKNOWN if event.wide else _sure(event)
+    found = bool(refusals(event)) if wanted == "refused" else dtype in wanted
+    return _sure(event) if found else Verdict.NO
+
+
+def refusals(event: Event) -> tuple[Refusal, ...]:
+    """The rows of the table by which the consumer does not take what is handed over, each for some JAX versions."""
+    if event.row is None or not isinstance(event.value, Data):
+        return ()
+    whose, dtype = library(event.value), event.value.nature.dtype
+    return tuple(one for one in event.row.refuses if one.of == whose and dtype in one.dtypes)
 
 
 def _key(event: Event, wanted: object) -> Verdict:
@@ -227,7 +242,13 @@ def _asked_dtype(event: Event, wanted: object) -> Verdict:
     asked = event.arguments.keywords.get("dtype", event.arguments.get(1))
     if asked is None or not isinstance(wanted, list | tuple):
         return Verdict.NO
-    return _sure(event) if named(asked) in wanted else Verdict.NO
+    match asked:
+        case Constant(str() as name):
+            return _sure(event) if name in wanted else Verdict.NO
+        case Symbol(name):
+            return _sure(event) if name.rpartition(".")[2] in wanted else Verdict.NO
+        case _:
+            return Verdict.NO
 
 
 def _among(event: Event, value: Value | None, wanted: object) -> Verdict:
@@ -251,10 +272,23 @@ def _sure(event: Event) -> Verdict:
 
 
 def _value(event: Event, wanted: object) -> Verdict:
-    """`value = "capsule"`: what is handed over is a DLPack capsule; `"array"` that it is an array of JAX."""
-    if not isinstance(event.value, Capsule if wanted == "capsule" else Array):
+    """`value = "capsule"`: what is handed over is a DLPack capsule; `"array"`: an array of JAX; `"used-capsule"`: one that was taken before; `"none"`: it is None;
+    `"swapped"`: a NumPy array whose dtype has the other order of bytes.
+    """
+    match event.value:
+        case Capsule(used=used):
+            holds = wanted == "capsule" or (wanted == "used-capsule" and used)
+        case Array():
+            holds = wanted == "array"
+        case Constant(None):
+            holds = wanted == "none"
+        case Host(swapped=True):
+            holds = wanted == "swapped"
+        case _:
+            holds = False
+    if not holds:
         return Verdict.NO
-    return Verdict.POSSIBLE if event.mixed else Verdict.YES
+    return Verdict.POSSIBLE if event.mixed or (wanted == "used-capsule" and event.varied) else Verdict.YES
 
 
 def _copy(event: Event, wanted: object) -> Verdict:

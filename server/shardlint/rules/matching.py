@@ -15,7 +15,7 @@ from shardlint.placement.machine import Event
 from shardlint.placement.table import Table
 from shardlint.records.catalogue import Catalogue, Rule
 from shardlint.records.telling import consumer_words
-from shardlint.rules.conditions import verdict
+from shardlint.rules.conditions import refusals, verdict
 from shardlint.rules.offers import Offers
 from shardlint.rules.own import Pattern
 from shardlint.rules.sources import Sources
@@ -38,6 +38,9 @@ def findings(
     `patterns` are what the records that have no rule look for, by name.
     """
     best: dict[tuple[str, str, Span], tuple[int, Finding]] = {}
+    spoken_for = frozenset(
+        name for rule in catalogue.rules.values() if not rule.match.protocols for name in rule.match.names
+    )
     ordered = [event for event in events if sources.is_here(event.place) or _calls(event, sources)]
     for rule in catalogue.rules.values():
         concerned = _concerned(rule, target)
@@ -47,7 +50,9 @@ def findings(
         for event in ordered:
             if not (pattern or matches(rule, event)) or _silenced(rule, event, version_bound=bound):
                 continue
-            meant = _existing(event, concerned, table)
+            if rule.match.timeline and event.consumer in spoken_for:
+                continue
+            meant = _refusing(rule, event, _existing(rule, event, concerned, table))
             if not meant.versions:
                 continue
             answer = pattern.verdict(event) if pattern else verdict(rule.when, event)
@@ -72,13 +77,13 @@ def in_order(made: Iterable[Finding], here: str) -> tuple[Finding, ...]:
 
 def matches(rule: Rule, event: Event) -> bool:
     """Whether the rule looks at this kind of hand-off at all."""
-    if rule.match.names:
-        return event.protocol == "name" and event.consumer in rule.match.names
-    if event.row is None or event.protocol not in rule.match.protocols:
+    if rule.match.names and event.consumer not in rule.match.names:
         return False
-    if rule.match.consumers and event.consumer not in rule.match.consumers:
+    if not rule.match.protocols:
+        return event.protocol == "name" and bool(rule.match.names or rule.match.timeline)
+    if event.protocol not in rule.match.protocols or (event.row is None and event.is_hand_off):
         return False
-    into_jax = event.row.gives == "jax"
+    into_jax = event.row is not None and event.row.gives == "jax"
     return rule.match.direction != "import" or into_jax
 
 
@@ -99,16 +104,32 @@ def _concerned(rule: Rule, target: Target) -> Target:
     return replace(target, versions=versions)
 
 
-def _existing(event: Event, target: Target, table: Table) -> Target:
-    """The part of the target that has the consumer at all: elsewhere its name fails first, which is another finding."""
-    if event.protocol == "name" or event.consumer not in table.timeline:
+def _existing(rule: Rule, event: Event, target: Target, table: Table) -> Target:
+    """The part of the target that has the consumer at all: elsewhere its name fails first, which is another finding. For a rule about
+    names that are not there it is the part that lacks this one.
+    """
+    if rule.match.timeline:
+        lacking = tuple(one for one in target.versions if table.fate(event.consumer, one) == rule.match.timeline)
+        return replace(target, versions=lacking)
+    if event.protocol in ("name", "guard") or event.consumer not in table.timeline:
         return target
     versions = tuple(version for version in target.versions if table.exists(event.consumer, (version,)) is not False)
     return replace(target, versions=versions)
 
 
+def _refusing(rule: Rule, event: Event, target: Target) -> Target:
+    """The part of the target on which the consumer does not take this dtype, for rules that ask for that."""
+    if rule.when.get("dtype") != "refused":
+        return target
+    rows = [SpecifierSet(one.jax) for one in refusals(event)]
+    versions = tuple(one for one in target.versions if any(row.contains(one, prereleases=True) for row in rows))
+    return replace(target, versions=versions)
+
+
 def _version_bound(rule: Rule, catalogue: Catalogue) -> bool:
     holds = SpecifierSet(rule.jax)
+    if rule.match.timeline:
+        return True
     return bool(rule.jax) and not all(holds.contains(version, prereleases=True) for version in catalogue.jax_versions)
 
 
@@ -184,7 +205,7 @@ def hand_offs(
     seen: dict[Span, HandOff] = {}
     offers = Offers()
     for event in events:
-        if event.protocol == "name" or not sources.is_here(event.place):
+        if not event.is_hand_off or not sources.is_here(event.place):
             continue
         span = tree.span(event.place)
         if span in seen and not _tells_more(event):

@@ -83,7 +83,7 @@ def with_consumers(table: Table, wanted: Iterable[Pattern]) -> Table:
 
 
 def _has_match(rule: Rule) -> bool:
-    return bool(rule.match.names or rule.match.protocols)
+    return bool(rule.match.names or rule.match.protocols or rule.match.timeline)
 
 
 def _pattern(rule: Rule, table: Table) -> Pattern | None:

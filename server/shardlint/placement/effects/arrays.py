@@ -38,6 +38,15 @@ def host(site: Site) -> Value:
     return spread(site) or Host()
 
 
+def host_made(site: Site) -> Value:
+    """An array that NumPy itself makes."""
+    told = site.argument(2 if site.name == "numpy.full" else 1, "dtype")
+    dtype = told.value if isinstance(told, Constant) and isinstance(told.value, str) else None
+    swapped = dtype is not None and dtype.startswith(">") and not dtype.endswith("1")
+    words = f"makes a NumPy array of dtype {dtype}" if swapped else "makes a NumPy array"
+    return spread(site) or Host(site.step(None, f"{site.name.replace('numpy', 'np', 1)} {words}"), swapped)
+
+
 def foreign(site: Site) -> Value:
     return Foreign(site.effect.library or "")
 
@@ -142,6 +151,21 @@ def one_shard(site: Site) -> Value:
     return alone(made) if isinstance(site.argument(0, "index"), Constant) else made
 
 
+def holder(site: Site) -> Value:
+    """An object that holds an array and is none."""
+    return Foreign(site.effect.gives or "")
+
+
+def some_array(site: Site) -> Value:
+    """An array of which nothing else is known."""
+    return Array(None, site.frame.fresh(site.node), traced=site.frame.traced)
+
+
+def reduced(site: Site) -> Value:
+    """What a number comes to over all that take part is a number, and is known while JAX traces."""
+    return UNKNOWN if isinstance(site.argument(0), Constant) else like(site)
+
+
 def capsule(site: Site) -> Value:
     return Capsule(site.step(None, f"{site.short} makes a DLPack capsule"))
 
@@ -151,6 +175,12 @@ def device_set(site: Site) -> Value:
     if not isinstance(owner, Array):
         return UNKNOWN
     return Fact("device_set", owner.key, site.frame.count(owner), owner.trace)
+
+
+def platform(site: Site) -> Value:
+    """`x.platform()`: the name of what the array's devices are."""
+    owner = site.owner
+    return Fact("platform", owner.key) if isinstance(owner, Array) else UNKNOWN
 
 
 def alike(tree: Value, site: Site) -> Value:

@@ -67,6 +67,8 @@ def gradient(site: Site) -> Value:
     name = site.name.rpartition(".")[2]
     if site.arguments.open or which not in (None, Constant(0)) or aux not in (None, Constant(False), Constant(True)):
         return Transformed("gradients", function, static=untouched("grad", site))
+    if name == "grad" and site.arguments.get(None, "allow_int") == Constant(True) and aux in (None, Constant(False)):
+        return Transformed("grad_of_any", function, static=untouched("grad", site))
     how = "grad_and_aux" if name == "grad" and aux == Constant(True) else name
     return Transformed(how, function, static=untouched("grad", site))
 
@@ -158,6 +160,14 @@ def callback(site: Site) -> Value:
     site.machine.call(site.argument(0, "callback"), Arguments(given, open=True), site.node, frame)
     frame.traced, frame.entry = around, entry
     return Constant(None) if silent else like(site)
+
+
+def shapes_of_results(site: Site) -> Value:
+    """`jax.eval_shape`: a description in each array's place."""
+    function, *operands = [site.argument(0, "fun"), *site.arguments.positional[1:]]
+    result = _called("jit", function, tuple(operands), site)
+    description = Partial(Symbol("jax.ShapeDtypeStruct"), (), ())
+    return map_leaves(result, lambda leaf: description if isinstance(leaf, Array) else UNKNOWN)
 
 
 def _called(how: str, function: Value, operands: tuple[Value, ...], site: Site) -> Value:
