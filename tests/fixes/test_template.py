@@ -151,7 +151,6 @@ def test_an_example_that_would_change_more_is_not_applied(
 @pytest.mark.parametrize(
     ("record", "code"),
     [
-        (WRAP, "torch.from_dlpack(*x)\n"),
         (ADD, "jnp.asarray(x, copy=False)\n"),
         (ADD, "jnp.asarray(x, copy=True)\n"),
         (SECOND, "lib.f(x, 1)\n"),

@@ -174,7 +174,8 @@ def attempt(node: ast.Try | ast.TryStar, frame: Frame, machine: Machine) -> None
     handling = [handler for handler in node.handlers if not _raises_again(handler)]
     caught = frozenset(name for handler in handling for name in _caught(handler, frame, machine))
     before = frame.state.copy()
-    handled = _handled(handling, frame, machine) if len(node.body) == 1 else ()
+    alone = len(node.body) == 1 and isinstance(node.body[0], _PLAIN)
+    handled = _handled(handling, frame, machine) if alone else ()
     seen = _tried(node.body, (*frame.handlers, caught) if caught else frame.handlers, frame, machine, handled)
     raised = merge(before, frame.state) if seen is None else seen
     ends: list[State] = []
@@ -202,6 +203,10 @@ def _exception(handler: ast.ExceptHandler, frame: Frame, machine: Machine) -> Va
     """What a handler binds: an object of the program's own class holds what such objects were seen to hold."""
     kind = UNKNOWN if handler.type is None else machine.evaluate(handler.type, frame)
     return typical(kind.definition, ("raised", handler), machine) if isinstance(kind, Class) else UNKNOWN
+
+
+_PLAIN = ast.Expr | ast.Assign | ast.AnnAssign | ast.AugAssign | ast.Return
+"""Statements that raise nothing themselves."""
 
 
 def _handled(

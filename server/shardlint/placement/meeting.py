@@ -79,7 +79,7 @@ def _handed(
     if row.alike:
         given = [(operand, value.item) for operand, value in given if isinstance(value, Elements)]
     for operand, value in given:
-        if row.tree and any(is_container(one) for one in alternatives(value)):
+        if (row.tree or row.every) and any(is_container(one) for one in alternatives(value)):
             for leaf in islice(leaves(value), _MOST_ITEMS):
                 record(machine, row, operand, leaf, arguments, node, node.func, frame)
             continue

@@ -150,7 +150,7 @@ def _marked_by(made: Value, source: Value, rows: Iterable[Mark], site: Site) -> 
 
     def changed(nature: Nature) -> Nature:
         marks = ((before.marks if row.keeps else nature.marks | before.marks & CARRIED) - row.removes) | row.adds
-        shares = before.shares if row.keeps else None
+        shares = before.shares if row.keeps and not row.copies else None
         if row.shares and isinstance(source, Array):
             shares = source.key
         dtype = before.dtype if row.keeps and nature.dtype is None else nature.dtype

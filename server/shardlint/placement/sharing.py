@@ -91,7 +91,7 @@ def _lender(expression: ast.expr | None, table: Table) -> ast.expr | None:
 
 def _keeps(name: str, table: Table) -> bool:
     rows = [row for owner in table.array_classes.values() for row in table.marks.get(f"{owner}.{name}", ())]
-    return any(row.keeps for row in rows)
+    return any(row.keeps and not row.copies for row in rows)
 
 
 def seen(value: Value, node: Node, frame: Frame, machine: Machine) -> None:

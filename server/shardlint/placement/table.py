@@ -64,7 +64,7 @@ class Refusal:
 class Mark:
     """What a function tells of the nature of what it gives, by the array at `argument` or `keyword` (of a method its object), if that is of
     one of the libraries in `of` (of any if that is empty): marks that it `adds` and `removes`; whether the result `keeps` the
-    others, the dtype and the memory; whether it `shares` the memory of a `jax.Array`. `says` is the clause for people.
+    others, the dtype and, if it does not copy, the memory; whether it `shares` the memory of a `jax.Array`. `says` is the clause for people.
 
     A row counts only for an array that has a mark of `needs` and one of the dtypes `only`, if there are some, and no mark of `without`,
     and for a call that gives none of the arguments in `unless`, as with them a copy is made, and not False at the position `switch`.
@@ -83,6 +83,7 @@ class Mark:
     unless: tuple[Argument, ...] = ()
     only: frozenset[str] = frozenset()
     switch: int | None = None
+    copies: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -455,6 +456,7 @@ def _marks(rows: Iterable[Mapping[str, Any]]) -> Mapping[str, tuple[Mark, ...]]:
             tuple(Argument(position, keyword) for keyword, position in row.get("unless", {}).items()),
             frozenset(row.get("only", ())),
             row.get("switch"),
+            row.get("copies", False),
         )
         for name in row["names"]:
             found[name] = (*found.get(name, ()), mark)
