@@ -118,9 +118,12 @@ def _other(event: Event, wanted: object) -> Verdict:
 
 
 def _beside(event: Event) -> Value | None:
-    """The operand of an operation that is not the array of JAX."""
+    """The operand of an operation that is not the array of JAX; None where neither is one."""
     left, right = event.arguments.get(0), event.arguments.get(1)
-    return left if right is not None and any(isinstance(one, Array) for one in alternatives(right)) else right
+    for this, other in ((right, left), (left, right)):
+        if this is not None and any(isinstance(one, Array) for one in alternatives(this)):
+            return other
+    return None
 
 
 def _other_dtype(event: Event, wanted: object) -> Verdict:
