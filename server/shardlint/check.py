@@ -6,7 +6,7 @@ from collections.abc import Callable, Collection, Mapping
 from dataclasses import dataclass, field
 
 from shardlint.model import Belief, Finding, HandOff, Problem, Target
-from shardlint.placement import analysis, table
+from shardlint.placement import analysis, tables
 from shardlint.placement.analysis import hand_offs
 from shardlint.placement.machine import Event
 from shardlint.placement.modules import Module, Modules, NoModules, imported
@@ -26,7 +26,8 @@ class Snapshot:
     file's imports spell. `modules` finds the other modules of the workspace, `module` is the file's own dotted name among them;
     `is_package` tells that it is an `__init__.py`. `assume` says where values live that qualified names lead to, in the words of
     `model.PLACEMENT_WORDS`. `ignored` are the rules to keep quiet about: if None, those that wait to be asked for.
-    `ignored_in` gives more of them for the path of a file, as findings spell it.
+    `ignored_in` gives more of them for the path of a file, as findings spell it. `called` are the places of functions in the text that
+    other files are known to call: what these give them is found from there.
     """
 
     path: str
@@ -40,6 +41,7 @@ class Snapshot:
     is_package: bool = False
     assume: Mapping[str, str] = field(default_factory=dict[str, str])
     ignored_in: Callable[[str], Collection[str]] | None = None
+    called: frozenset[int] = frozenset()
 
     def speaks_of(self, finding: Finding) -> bool:
         """Whether the rule of a finding runs, and runs where it stands."""
@@ -56,7 +58,7 @@ class Report:
     imports: what these and those behind them say may make it another report.
 
     `questions` are paths to external objects that the table does not know and of which the answer might matter. `broken` are the
-    spans that do not parse and were not checked.
+    spans that do not parse and were not checked. `called` are the functions of other files that were called, by path and place.
     """
 
     findings: tuple[Finding, ...]
@@ -66,6 +68,7 @@ class Report:
     broken: tuple[Span, ...] = ()
     looked_into: Mapping[str, Text] = field(default_factory=dict[str, Text])
     imports: tuple[str, ...] = ()
+    called: frozenset[tuple[str, int]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -107,12 +110,13 @@ def analyse(snapshot: Snapshot, memory: Memory | None = None) -> Analysis:
     before = memory.main if memory.main is not None and memory.main.name == snapshot.module else None
     tree = parse(snapshot.text, None if before is None else before.tree)
     try:
-        patterns = own.patterns(snapshot.catalogue, table.load())
-        known = own.with_consumers(table.load(), patterns.values())
+        patterns = own.patterns(snapshot.catalogue, tables.load())
+        known = own.with_consumers(tables.load(), patterns.values())
         main = Module(snapshot.module, snapshot.path, tree, snapshot.is_package, before)
         seen = hand_offs(
-            main, snapshot.modules, snapshot.target, known, snapshot.answers, snapshot.assume, memory=memory.analysis
-        )
+            main, snapshot.modules, snapshot.target, known, snapshot.answers, snapshot.assume,
+            called=snapshot.called, memory=memory.analysis,
+        )  # fmt: skip
         memory.main = main.forget()
         events, sources = seen.events, Sources.of(main, seen.modules)
         found = matching.findings(events, sources, snapshot.target, snapshot.catalogue, patterns, known)
@@ -136,7 +140,9 @@ def analyse(snapshot: Snapshot, memory: Memory | None = None) -> Analysis:
     near = tuple(module.name for module in imported(main, snapshot.modules))
     problems = tuple(Problem(snapshot.path, one.message, one.span) for one in main.claims.misread)
     problems += tuple(Problem(snapshot.path, sentence) for sentence in seen.missing)
-    return Analysis(tree, here, Report(kept, problems, shown, seen.questions, tree.broken, others, near), elsewhere)
+    called = frozenset((one.path, one.span.start) for one in map(sources.location, seen.called))
+    report = Report(kept, problems, shown, seen.questions, tree.broken, others, near, called)
+    return Analysis(tree, here, report, elsewhere)
 
 
 @dataclass(frozen=True)
@@ -157,7 +163,7 @@ def believe(snapshot: Snapshot, span: Span) -> Believed:
     probe = Probe(tree, span)
     try:
         seen = hand_offs(
-            main, snapshot.modules, snapshot.target, table.load(), snapshot.answers, snapshot.assume, probe=probe
+            main, snapshot.modules, snapshot.target, tables.load(), snapshot.answers, snapshot.assume, probe=probe
         )
     except RecursionError:
         return Believed()

@@ -181,6 +181,12 @@ def check_file(
     return Checked(source, answered, report)
 
 
+def checked_again(checked: Checked, called: frozenset[int]) -> Checked:
+    """The same file where it is known which of its functions other files call."""
+    snapshot = replace(checked.snapshot, called=called)
+    return replace(checked, snapshot=snapshot, report=check(snapshot))
+
+
 def repair(checked: Checked) -> Repaired:
     """Apply the safe fixes until there are no more, without writing anything."""
     from shardlint.fixes.repair import fix_all

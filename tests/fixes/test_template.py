@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from shardlint.check import Snapshot, check
 from shardlint.fixes.repair import repairs
-from shardlint.placement import table
+from shardlint.placement import tables
 from shardlint.records.template import TemplateError, compile_example
 from shardlint.rules import own
 
@@ -193,7 +193,7 @@ def test_a_module_of_a_package_needs_its_own_import(by_example: ByExample) -> No
 def test_what_a_record_looks_for(with_example: Callable[[str, str], Snapshot], record: str, position: int) -> None:
     """The array of a hand-off is the argument that the example changes, else the first one that stands for anything."""
     rules = with_example(record, "").catalogue
-    [pattern] = own.patterns(rules, table.load()).values()
+    [pattern] = own.patterns(rules, tables.load()).values()
     assert pattern.position == position
 
 

@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from shardlint.placement.effects import EFFECTS
-from shardlint.placement.table import GONE, TO_COME, Effect, load
+from shardlint.placement.rows import Effect
+from shardlint.placement.table import GONE, TO_COME
+from shardlint.placement.tables import load
 
 TABLE = load()
 

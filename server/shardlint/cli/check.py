@@ -22,6 +22,7 @@ from shardlint.project import (
     Checked,
     Scope,
     check_file,
+    checked_again,
     folder_of,
     is_left_out,
     python_files,
@@ -60,7 +61,9 @@ class Request:
 
 @dataclass
 class _Run:
-    """What has come of a run so far. A problem is told at once, and once."""
+    """What has come of a run so far. A problem is told at once, and once. `called` are the functions that a file called in another
+    one, `telling` the files with findings.
+    """
 
     shipped: Catalogue
     request: Request
@@ -73,6 +76,8 @@ class _Run:
     told: set[str] = field(default_factory=set[str])
     inference: Inference | None = None
     spellings: dict[str, str] = field(default_factory=dict[str, str])
+    called: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
+    telling: list[Checked] = field(default_factory=list[Checked])
 
     def __post_init__(self) -> None:
         self.workspaces = Workspaces(self.spelled)
@@ -164,6 +169,7 @@ def _check_all(run: _Run, files: Mapping[Path, Scope]) -> None:
                 _check(run, path, scope)
             except Exception as error:  # noqa: BLE001 (a mistake of ours in one file must not cost the others their check)
                 run.tell(_own_mistake(path, error))
+    _add_all(run)
 
 
 def _own_mistake(path: Path, error: Exception) -> Problem:
@@ -211,6 +217,25 @@ def _check(run: _Run, path: Path, scope: Scope) -> None:
     if checked.report.broken:
         clause = unparsed.sentence(checked.snapshot.text, checked.report.broken, sum(run.repaired[before:]))
         run.tell(problem(path, clause))
+    run.called |= checked.report.called
+    if checked.report.findings:
+        run.telling.append(checked)
+
+
+def _add_all(run: _Run) -> None:
+    """Take in the findings. A function that other files were seen to call is not what anybody may call any more."""
+    by_path: dict[str, set[int]] = {}
+    for path, start in run.called:
+        by_path.setdefault(path, set()).add(start)
+    for checked in run.telling:
+        known = by_path.get(checked.snapshot.path)
+        try:
+            _add(run, checked if known is None else checked_again(checked, frozenset(known)))
+        except Exception as error:  # noqa: BLE001 (as above)
+            run.tell(_own_mistake(checked.source.path, error))
+
+
+def _add(run: _Run, checked: Checked) -> None:
     findings = [one for one in checked.report.findings if one.severity is not Severity.OFF]
     if findings:
         run.texts |= {**checked.report.looked_into, checked.snapshot.path: checked.source.text}

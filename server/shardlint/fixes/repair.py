@@ -17,7 +17,7 @@ from shardlint.fixes.rewrite import Plan, Site, plan
 from shardlint.fixes.surroundings import Surroundings
 from shardlint.fixes.unused import is_exported, removed, uses
 from shardlint.model import Edit, Finding, Fix, Safety, Verdict
-from shardlint.placement import table
+from shardlint.placement import tables
 from shardlint.placement.domain import Capsule
 from shardlint.placement.machine import Event
 from shardlint.records.catalogue import FixSpec, Rule
@@ -97,7 +97,7 @@ def fitting(snapshot: Snapshot, analysis: Analysis, finding: Finding, module: Mo
 def module_of(snapshot: Snapshot, analysis: Analysis) -> Module:
     """The file as its repairs see it."""
     is_package = snapshot.path.replace("\\", "/").endswith("__init__.py")
-    return Module(analysis.tree, table.load(), is_package)
+    return Module(analysis.tree, tables.load(), is_package)
 
 
 def _event(analysis: Analysis, finding: Finding, rule: Rule) -> Event | None:

@@ -6,7 +6,7 @@ import hashlib
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 
-from shardlint.placement import table
+from shardlint.placement import tables
 from shardlint.placement.paths import name_of
 from shardlint.placement.table import Table
 
@@ -37,7 +37,7 @@ class Vocabulary:
 
 def load() -> Vocabulary:
     """The vocabulary of the tables that come with the package."""
-    known = table.load()
+    known = tables.load()
     held = (
         *(known.effects, known.consumers, known.timeline, known.attributes, known.classes),
         *(known.aliases, known.aliases.values()),

@@ -11,7 +11,7 @@ from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import alternatives, each, leaves
 from shardlint.placement.machine import Arguments, Event, Machine
 from shardlint.placement.natures import ADDRESS, DANGLING
-from shardlint.placement.table import Consumer
+from shardlint.placement.rows import Consumer
 from shardlint.placement.trace import Trace
 from shardlint.placement.tracing import Tracing
 from shardlint.syntax.tree import Place

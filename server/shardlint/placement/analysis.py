@@ -18,6 +18,7 @@ from shardlint.placement.program import Program
 from shardlint.placement.reach import Reaches
 from shardlint.placement.table import Table
 from shardlint.syntax.claims import Function as FunctionDefinition
+from shardlint.syntax.tree import Place
 
 _KNOWN = ("jax.", "jaxlib.")
 _JAX = frozenset({"jax", "jaxlib"})
@@ -30,7 +31,8 @@ _NONE_REFUSED = Version("0.6.0")
 class Seen:
     """The hand-offs of a module and those of others to which its own calls lead, the external names of which it would help to know
     what they mean, all modules that were looked into, the claims that the code contradicts, and a
-    sentence for each name of the module that a claim speaks of and that is not there.
+    sentence for each name of the module that a claim speaks of and that is not there. `called` are the functions of other modules that
+    were called.
     """
 
     events: tuple[Event, ...]
@@ -38,6 +40,7 @@ class Seen:
     modules: tuple[Module, ...]
     wrong_claims: tuple[WrongClaim, ...] = ()
     missing: tuple[str, ...] = ()
+    called: tuple[Place, ...] = ()
 
 
 @dataclass(eq=False)
@@ -55,13 +58,14 @@ def hand_offs(
     answers: Mapping[str, str],
     assume: Mapping[str, str] | None = None,
     *,
+    called: frozenset[int] = frozenset(),
     probe: Probe | None = None,
     memory: Memory | None = None,
 ) -> Seen:
     """Every hand-off of a module, once for each different thing that reaches it.
 
     `modules` are the workspace around it. `answers` are the meanings of external names as the imports spell them: what looking into
-    other packages has told. `assume` are the claims that are made by qualified names. `probe` is told the values that it wants. With
+    other packages has told. `called` are the places of the module's functions that others are known to call. `assume` are the claims that are made by qualified names. `probe` is told the values that it wants. With
     a `memory` only what an edit can have changed is run again; what is found is the same.
 
     The module's body is run first. Then every function that nothing has called is run as somebody from outside would call it:
@@ -84,20 +88,21 @@ def hand_offs(
     found = Reaches(modules, matters, lambda name, libraries: _meets(name, libraries, table), wanted).of(module)
     if not (found.anything or own.by_node or probe):
         return Seen((), (), (module,), missing=missing)
-    program = Program(table, target, answers, module, modules, found.functions, assumed, probe)
+    program = Program(table, target, answers, module, modules, found.functions, assumed, probe, called)
     before = None if memory is None else memory.program
     if before is not None and before.is_like(program):
         program.continue_from(before)
         program.run_all()
         if program.is_crowded:  # what is told apart then depends on what was run
-            program = Program(table, target, answers, module, modules, found.functions, assumed, probe)
+            program = Program(table, target, answers, module, modules, found.functions, assumed, probe, called)
             program.run_all()
     else:
         program.run_all()
     if memory is not None:
         memory.program = program if program.lasts else None
     noted, wrong = program.journal.whole(), tuple(program.claiming.wrong.values())
-    return Seen(tuple(noted.notes.events.values()), tuple(sorted(noted.asked)), program.loaded, wrong, missing)
+    events, asked = tuple(noted.notes.events.values()), tuple(sorted(noted.asked))
+    return Seen(events, asked, program.loaded, wrong, missing, program.called_elsewhere)
 
 
 def _matters(name: str, table: Table, answers: Mapping[str, str]) -> bool:

@@ -34,9 +34,9 @@ from shardlint.placement.nature import MESH_OF_ONE, PLAIN, Nature
 from shardlint.placement.natures import library, natured
 from shardlint.placement.objects import object_attribute
 from shardlint.placement.parameters import positional_defaults
+from shardlint.placement.rows import Effect
 from shardlint.placement.site import Site
 from shardlint.placement.state import EVERY_ARRAY
-from shardlint.placement.table import Effect
 from shardlint.placement.telling import addressable, replicated
 from shardlint.syntax.tree import Node
 

@@ -52,9 +52,9 @@ from shardlint.placement.natures import computed, library, natured
 from shardlint.placement.objects import construct, object_attribute, record_method
 from shardlint.placement.operators import combined
 from shardlint.placement.processes import called_alone
+from shardlint.placement.rows import Effect
 from shardlint.placement.sharing import lend
 from shardlint.placement.site import Site
-from shardlint.placement.table import Effect
 from shardlint.placement.telling import proof_of_one
 from shardlint.placement.trace import traced
 from shardlint.placement.transformed import call_transformed

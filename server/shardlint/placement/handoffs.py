@@ -17,7 +17,7 @@ from shardlint.placement.machine import Arguments, Event, Machine
 from shardlint.placement.nature import PLAIN, Nature
 from shardlint.placement.natures import HOLDERS, ITEM, READ_ONLY, STRIDED, Data, layout_of, library
 from shardlint.placement.noting import note
-from shardlint.placement.table import Consumer
+from shardlint.placement.rows import Consumer
 from shardlint.placement.trace import Trace
 from shardlint.placement.tracing import Tracing
 from shardlint.placement.writes import is_refused, note_write

@@ -14,7 +14,8 @@ from shardlint.placement.definition import Definition
 from shardlint.placement.domain import UNKNOWN, Array, Foreign, Function, Host, Ids, Transformed, Value
 from shardlint.placement.frame import Code, Frame
 from shardlint.placement.modules import Module
-from shardlint.placement.table import Consumer, Table
+from shardlint.placement.rows import Consumer
+from shardlint.placement.table import Table
 from shardlint.placement.trace import Trace
 from shardlint.placement.tracing import Tracing
 from shardlint.syntax.scopes import FunctionNode, Names

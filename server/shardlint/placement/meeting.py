@@ -26,7 +26,7 @@ from shardlint.placement.handoffs import consumer_of, record
 from shardlint.placement.lattice import alternatives, is_container, leaves
 from shardlint.placement.machine import Arguments, Event, Machine
 from shardlint.placement.nature import PLAIN
-from shardlint.placement.table import Consumer
+from shardlint.placement.rows import Consumer
 from shardlint.placement.tracing import Tracing
 from shardlint.placement.transformed import positional_names
 from shardlint.syntax.tree import Node

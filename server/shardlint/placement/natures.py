@@ -9,8 +9,8 @@ from typing import TypeGuard
 from shardlint.placement.domain import Array, Capsule, Constant, Foreign, Host, Partial, Sequence, Slice, Symbol, Value
 from shardlint.placement.lattice import alternatives, each, leaves, map_leaves
 from shardlint.placement.nature import DTYPE_MODULES, KEY, PER_PROCESS, PLAIN, Nature
+from shardlint.placement.rows import Mark
 from shardlint.placement.site import Site
-from shardlint.placement.table import Mark
 
 Data = Array | Host | Foreign
 """The values that have a nature."""

@@ -44,7 +44,7 @@ Units = dict[tuple[FunctionNode, Frame, int], Unit]
 class Outside:
     """Runs what nothing has called: functions with parameters of which only the annotations are known, methods on objects that
     hold what the program was seen to put into them, of which there is `news`. `defined` grows while they run; only what `matters` is
-    run. `before` are the runs of an earlier check, `units` those of this one; `chunks` is the code that still stands, `modules`
+    run, and nothing of which others `called` it. `before` are the runs of an earlier check, `units` those of this one; `chunks` is the code that still stands, `modules`
     are those that need not be run again.
     """
 
@@ -56,6 +56,7 @@ class Outside:
     functions: Functions
     traced: Entries
     matters: frozenset[FunctionNode]
+    called: frozenset[int]
     news: dict[Definition, int]
     before: Units
     units: Units = field(default_factory=dict["tuple[FunctionNode, Frame, int]", Unit])
@@ -87,6 +88,9 @@ class Outside:
             if not isinstance(code, Code) or code.node in self._runs or code.node in self.functions.called:
                 continue
             if code.node not in self.matters or code.chunk not in self.main.chunks or _is_void(function):
+                continue
+            given = code.owner is None and any(parameters(code.node.args))  # without any, all calls are alike
+            if given and self.called and self.main.tree.span(code.place).start in self.called:
                 continue
             if (unread and code.name in self.main.survey.read) or self._only_called(function, code):
                 continue

@@ -29,7 +29,7 @@ from shardlint.placement.paths import beginnings, name_of
 from shardlint.placement.probe import Probe, ProbedEvaluator, ProbedExecutor
 from shardlint.placement.table import Table
 from shardlint.syntax.scopes import FunctionNode, Names, names_of
-from shardlint.syntax.tree import Node
+from shardlint.syntax.tree import Node, Place
 
 _VERSION_NAMES = frozenset(
     {
@@ -55,6 +55,7 @@ class Program:
     matters: frozenset[FunctionNode]
     assumed: Assumed
     probe: Probe | None
+    called: frozenset[int] = frozenset()
     journal: Journal = field(default_factory=Journal)
     news: dict[Definition, int] = field(default_factory=dict[Definition, int])
 
@@ -121,6 +122,7 @@ class Program:
             functions,
             self._traced,
             self.matters,
+            self.called,
             self.news,
             self._units,
         )
@@ -131,6 +133,13 @@ class Program:
     def loaded(self) -> tuple[Module, ...]:
         """The modules that were looked into."""
         return (self.main, *self._loading.named(sorted(self.journal.whole().loaded)))
+
+    @property
+    def called_elsewhere(self) -> tuple[Place, ...]:
+        """The functions of other modules that were called."""
+        codes = {function.code for function in self._defined if isinstance(function.code, Code)}
+        mine = self.main.chunks
+        return tuple(code.place for code in codes if code.node in self._functions.called and code.chunk not in mine)
 
     @property
     def is_crowded(self) -> bool:

@@ -11,6 +11,7 @@ from __future__ import annotations
 import ast
 from collections.abc import Callable
 from dataclasses import dataclass
+from functools import cache
 
 from shardlint.placement.modules import Module, Modules, Reach, imported, origin
 from shardlint.placement.outline import Part
@@ -63,6 +64,7 @@ class Reaches:
 
         libraries = frozenset(full.partition(".")[0] for full in module.outline.imports.values())
 
+        @cache
         def matters(name: str) -> bool:
             if self.meets(name, libraries):
                 return True

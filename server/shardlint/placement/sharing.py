@@ -19,8 +19,9 @@ from shardlint.placement.lattice import alternatives, each, leaves
 from shardlint.placement.machine import Event, Machine
 from shardlint.placement.natures import LENT, READ_LATER, library
 from shardlint.placement.places import held_now, put_at
+from shardlint.placement.rows import Loan
 from shardlint.placement.site import Site
-from shardlint.placement.table import Loan, Table
+from shardlint.placement.table import Table
 from shardlint.placement.trace import Trace, traced
 from shardlint.syntax.tree import Node
 

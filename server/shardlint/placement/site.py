@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from shardlint.placement.domain import UNKNOWN, Value
 from shardlint.placement.frame import Frame
 from shardlint.placement.machine import Arguments, Machine
-from shardlint.placement.table import Argument, Effect
+from shardlint.placement.rows import Argument, Effect
 from shardlint.placement.trace import Trace, traced
 from shardlint.syntax.tree import Node
 

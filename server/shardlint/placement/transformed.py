@@ -28,8 +28,8 @@ from shardlint.placement.machine import Arguments, Machine, item_of
 from shardlint.placement.nature import Nature
 from shardlint.placement.natures import HOLDERS
 from shardlint.placement.operators import combined
+from shardlint.placement.rows import Effect
 from shardlint.placement.site import Site
-from shardlint.placement.table import Effect
 from shardlint.placement.trace import Trace
 from shardlint.placement.tracing import RECORDING, Tracing, of_argument
 from shardlint.syntax.tree import Node, Place

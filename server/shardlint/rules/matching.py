@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import replace
+from functools import cache
 
 from packaging.specifiers import SpecifierSet
 
@@ -42,12 +43,17 @@ def findings(
         name for rule in catalogue.rules.values() if not rule.match.protocols for name in rule.match.names
     )
     ordered = [event for event in events if sources.is_here(event.place) or _calls(event, sources)]
+    by_protocol: dict[str, list[Event]] = {}
+    for event in ordered:
+        by_protocol.setdefault(event.protocol, []).append(event)
     for rule in catalogue.rules.values():
-        concerned = _concerned(rule, target)
-        if not concerned.versions:
+        pattern = patterns.get(rule.name)
+        looked_at = ordered if pattern else [e for one in _protocols(rule) for e in by_protocol.get(one, ())]
+        concerned = _concerned(rule, target) if looked_at else target
+        if not looked_at or not concerned.versions:
             continue
-        bound, pattern = _version_bound(rule, catalogue), patterns.get(rule.name)
-        for event in ordered:
+        bound = _version_bound(rule, catalogue)
+        for event in looked_at:
             if not (pattern or matches(rule, event)) or _silenced(rule, event, version_bound=bound):
                 continue
             if rule.match.timeline and event.consumer in spoken_for:
@@ -70,6 +76,11 @@ def findings(
     return in_order((finding for _, finding in best.values()), sources.main.path)
 
 
+def _protocols(rule: Rule) -> tuple[str, ...]:
+    """The protocols of the events that a rule looks at."""
+    return rule.match.protocols or ("name",)
+
+
 def in_order(made: Iterable[Finding], here: str) -> tuple[Finding, ...]:
     """Findings by position, those of the file that was checked first."""
     return tuple(sorted(made, key=lambda f: (f.location.path != here, f.location.path, f.location.span, f.rule)))
@@ -83,7 +94,7 @@ def matches(rule: Rule, event: Event) -> bool:
         return event.protocol == "name" and bool(rule.match.names or rule.match.timeline)
     if event.protocol not in rule.match.protocols or (event.row is None and event.is_hand_off):
         return False
-    into_jax = event.row is not None and event.row.gives == "jax"
+    into_jax = event.row is not None and (event.row.gives == "jax" or event.consumer.startswith("jax."))
     return rule.match.direction != "import" or into_jax
 
 
@@ -99,9 +110,14 @@ def _concerned(rule: Rule, target: Target) -> Target:
     """The part of the target on which the rule holds: what a finding speaks of."""
     if not rule.jax:
         return target
-    holds = SpecifierSet(rule.jax)
-    versions = tuple(version for version in target.versions if holds.contains(version, prereleases=True))
-    return replace(target, versions=versions)
+    return replace(target, versions=_within(rule.jax, target.versions))
+
+
+@cache
+def _within(specifier: str, versions: tuple[str, ...]) -> tuple[str, ...]:
+    """Those of some versions that a PEP 440 specifier names; "" names all."""
+    holds = SpecifierSet(specifier)
+    return tuple(version for version in versions if holds.contains(version, prereleases=True))
 
 
 def _existing(rule: Rule, event: Event, target: Target, table: Table) -> Target:
@@ -121,16 +137,12 @@ def _refusing(rule: Rule, event: Event, target: Target) -> Target:
     """The part of the target on which the consumer does not take this dtype, for rules that ask for that."""
     if rule.when.get("dtype") != "refused":
         return target
-    rows = [SpecifierSet(one.jax) for one in refusals(event)]
-    versions = tuple(one for one in target.versions if any(row.contains(one, prereleases=True) for row in rows))
-    return replace(target, versions=versions)
+    among = {version for one in refusals(event) for version in _within(one.jax, target.versions)}
+    return replace(target, versions=tuple(version for version in target.versions if version in among))
 
 
 def _version_bound(rule: Rule, catalogue: Catalogue) -> bool:
-    holds = SpecifierSet(rule.jax)
-    if rule.match.timeline:
-        return True
-    return bool(rule.jax) and not all(holds.contains(version, prereleases=True) for version in catalogue.jax_versions)
+    return bool(rule.match.timeline) or _within(rule.jax, catalogue.jax_versions) != catalogue.jax_versions
 
 
 def _finding(rule: Rule, event: Event, severity: Severity, sources: Sources, target: Target) -> Finding:

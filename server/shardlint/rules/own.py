@@ -14,7 +14,8 @@ from dataclasses import dataclass
 from shardlint.model import Verdict
 from shardlint.placement.domain import Array, Constant
 from shardlint.placement.machine import Event
-from shardlint.placement.table import Argument, Consumer, Table
+from shardlint.placement.rows import Argument, Consumer
+from shardlint.placement.table import Table
 from shardlint.records.catalogue import Catalogue, Rule
 from shardlint.records.template import Template, TemplateError, compile_example
 from shardlint.rules.conditions import verdict

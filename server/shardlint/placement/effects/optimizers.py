@@ -15,8 +15,8 @@ from shardlint.placement.domain import UNKNOWN, Array, Constant, Instance, Mappi
 from shardlint.placement.effects.arrays import alike, alike_and_unknown, create, kept
 from shardlint.placement.lattice import each, leaves, map_leaves
 from shardlint.placement.operators import combined
+from shardlint.placement.rows import Optimizer
 from shardlint.placement.site import Site
-from shardlint.placement.table import Optimizer
 from shardlint.placement.transformed import moved
 
 _CLASS = "optax.GradientTransformation"
