@@ -29,6 +29,7 @@ from pathlib import Path
 from typing import Any
 
 _PROGRAM = "<program>"
+_ADDRESS = re.compile(r" at 0x[0-9a-f]+")
 _UNKNOWN_NAME = re.compile(r"name '(\w+)' is not defined")
 
 
@@ -148,7 +149,7 @@ def _shown(names: dict[str, Any], expression: str) -> tuple[bool | None, str | N
 
 
 def _raised(error: BaseException, line: int, *, lost: bool) -> dict[str, Any]:
-    text = str(error)
+    text = _ADDRESS.sub("", str(error))  # another one in every run
     for folder in sorted(
         filter(None, sys.path), key=len, reverse=True
     ):  # where a library lies is no part of the outcome
