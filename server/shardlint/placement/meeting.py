@@ -59,7 +59,8 @@ def call_seen(machine: Machine, function: Value, arguments: Arguments, node: Nod
         if not isinstance(found[1], Unknown):
             for row in (found[0], *found[0].others):
                 _handed(machine, row, found[1], arguments, node, frame)
-        return
+        if found[0].protocol not in OF_ONE_LIBRARY:
+            return
     if name.rpartition(".")[2] in TELLING_NAMES:
         full = name if isinstance(function, Symbol) else f"?.{name}"
         place, func = frame.place(node), frame.place(node.func)
