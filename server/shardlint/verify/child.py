@@ -29,7 +29,9 @@ from pathlib import Path
 from typing import Any
 
 _PROGRAM = "<program>"
+# What is another text in every run and tells nothing: where an object lies, and in which order a set shows its items.
 _ADDRESS = re.compile(r" at 0x[0-9a-f]+")
+_SET = re.compile(r"\{([^{}:]*)\}")
 _UNKNOWN_NAME = re.compile(r"name '(\w+)' is not defined")
 
 
@@ -149,7 +151,7 @@ def _shown(names: dict[str, Any], expression: str) -> tuple[bool | None, str | N
 
 
 def _raised(error: BaseException, line: int, *, lost: bool) -> dict[str, Any]:
-    text = _ADDRESS.sub("", str(error))  # another one in every run
+    text = _SET.sub(lambda shown: "{" + ", ".join(sorted(shown[1].split(", "))) + "}", _ADDRESS.sub("", str(error)))
     for folder in sorted(
         filter(None, sys.path), key=len, reverse=True
     ):  # where a library lies is no part of the outcome
