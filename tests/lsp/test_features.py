@@ -146,7 +146,7 @@ async def test_unsaved_and_odd_files_are_checked(fake_editor: Any, uri: str) -> 
 
 @pytest.mark.parametrize("start", ["", "SLOW\n"], ids=["fast-check", "slow-check"])
 async def test_burst_of_edits_ends_with_the_newest_text(fake_editor: Any, start: str) -> None:
-    """Of many edits in a row, results come in the order of versions, the last for the last; not all are checked at all."""
+    """Of many edits in a row, results come in the order of versions, the last for the last; most are not checked at all."""
     seen: list[tuple[int, int]] = []
     fake_editor.open(start)
     await fake_editor.published()
@@ -157,7 +157,7 @@ async def test_burst_of_edits_ends_with_the_newest_text(fake_editor: Any, start:
         seen.append((params.version, len(params.diagnostics)))
     assert all(count == version - 1 for version, count in seen)
     assert [version for version, _ in seen] == sorted({version for version, _ in seen})
-    assert len(seen) < 200
+    assert len(seen) < 100
 
 
 async def test_requests_see_the_newest_text(fake_editor: Any) -> None:
