@@ -22,7 +22,6 @@ from shardlint.syntax.tree import Place
 
 _KNOWN = ("jax.", "jaxlib.")
 _JAX = frozenset({"jax", "jaxlib"})
-_MAKES_ARRAYS = frozenset({"jax.numpy.asarray", "jax.numpy.array"})
 _NONE_REFUSED = Version("0.6.0")
 """From here on JAX refuses to make an array of None (run on 0.5.3 and 0.6.2)."""
 
@@ -85,7 +84,7 @@ def hand_offs(
     def matters(name: str, where: Module) -> bool:
         if _matters(name, table, answers):
             return True
-        return _knows_jax(where) and (_is_common(name, table, answers) or _may_matter(name, table, old=old))
+        return where.knows_jax and (_is_common(name, table, answers) or _may_matter(name, table, old=old))
 
     found = Reaches(modules, matters, lambda name, libraries: _meets(name, libraries, table), wanted).of(module)
     if not (found.anything or own.by_node or probe):
@@ -152,9 +151,4 @@ def _may_matter(name: str, table: Table, *, old: bool) -> bool:
         last = name.rpartition(".")[2]
         told = last in table.asked or last in table.asked_methods or last in table.only_arrays
         return told or last == "device_set" or last[:1] == ">" or f"jax.Array.{last}" in table.timeline
-    return old and table.canonical(name) in _MAKES_ARRAYS
-
-
-def _knows_jax(module: Module) -> bool:
-    """Whether a module imports something of JAX itself."""
-    return any(name.partition(".")[0] == "jax" for name in module.outline.imports.values())
+    return old and table.canonical(name) in table.making_arrays

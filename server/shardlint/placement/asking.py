@@ -44,11 +44,12 @@ def call_asked(machine: Machine, function: Value, arguments: Arguments, node: as
                 consumer, mixed = f"jax.Array.devices.{name}", function is not one
                 operand = node.func.value if isinstance(node.func, ast.Attribute) else None
                 note(machine, frame, "placement", consumer, node, value=array_of(fact), mixed=mixed, operand=operand)
-            case Symbol(("jax.numpy.asarray" | "jax.numpy.array") as name):
-                given = alternatives(arguments.get(0, "a" if name.endswith("asarray") else "object") or Constant(0))
+            case Symbol(name) if (row := machine.table.making_arrays.get(name)) is not None:
+                where = (row.array.position, row.array.keyword)
+                given = alternatives(arguments.get(*where) or Constant(0))
+                operand = arguments.written(*where)
                 for value in given:
                     if value == Constant(None) or (isinstance(value, Host) and value.swapped):
-                        operand = node.args[0] if node.args else None
                         note(machine, frame, "value", name, node, value=value, mixed=len(given) > 1, operand=operand)
             case _:
                 pass

@@ -145,7 +145,8 @@ class Calls:
         if name.startswith(_READS_DATA) and name.rpartition(".")[2] not in _NO_DATA:
             used(arguments.values(), name, node, frame, self._machine)
         if effect.name in _COMPUTING and name.startswith(_COMPUTED_BY):
-            where = destination(item_of(arguments.get(None, "device")), site) if name in _COPIES else None
+            converts = name in self._machine.table.making_arrays
+            where = destination(item_of(arguments.get(None, "device")), site) if converts else None
             computed_together(arguments.values(), node, frame, self._machine, where and where.count)
         made = natured(EFFECTS[effect.name](site), site)
         lend(made, site)
@@ -220,7 +221,6 @@ class Calls:
 _NO_EFFECT = Effect("unknown")
 _COMPUTING = frozenset({"like", "like-or-same", "like-each", "from-host"})
 _COMPUTED_BY = ("jax.numpy.", "jax.lax.", "jax.nn.")
-_COPIES = frozenset({"jax.numpy.asarray", "jax.numpy.array"})
 
 
 def _container_method(function: Value) -> Method | None:

@@ -1,4 +1,4 @@
-"""Arrays whose memory the program gives up, by `delete` or to a function that it donates them to; and capsules that were taken.
+"""Arrays whose memory the program gives up, by `delete` or to a function that it donates them to.
 
 What is followed is the expression that is named where that happens, and the containers in it, whoever else holds them. Donation may
 not happen, where no result fits into the memory or, on a CPU, where a view of it lives (run on 0.4.30 and 0.10.2).

@@ -49,6 +49,20 @@ class Arguments:
             return self.positional[position]
         return self.rest if position is not None and position >= len(self.positional) else None
 
+    def written(self, position: int | None, keyword: str | None = None) -> ast.expr | None:
+        """The expression for the argument at `position` or named `keyword`, None where the program writes none for it alone."""
+        if self.node is None:
+            return None
+        named = next((one.value for one in self.node.keywords if one.arg is not None and one.arg == keyword), None)
+        if named is not None or position is None:
+            return named
+        place = position - self.bound
+        if not 0 <= place < len(self.node.args) or any(
+            isinstance(one, ast.Starred) for one in self.node.args[: place + 1]
+        ):
+            return None
+        return self.node.args[place]
+
     def values(self) -> tuple[Value, ...]:
         rest = () if self.rest is None else (self.rest,)
         return (*self.positional, *rest, *self.keywords.values())

@@ -24,10 +24,10 @@ from shardlint.placement.domain import (
 from shardlint.placement.frame import Frame
 from shardlint.placement.handoffs import consumer_of, record
 from shardlint.placement.lattice import alternatives, is_container, leaves
-from shardlint.placement.machine import Arguments, Event, Machine
+from shardlint.placement.machine import Arguments, Machine
 from shardlint.placement.nature import PLAIN
+from shardlint.placement.noting import note
 from shardlint.placement.rows import Consumer
-from shardlint.placement.tracing import Tracing
 from shardlint.placement.transformed import positional_names
 from shardlint.syntax.tree import Node
 
@@ -52,8 +52,7 @@ def call_seen(machine: Machine, function: Value, arguments: Arguments, node: Nod
     out = arguments.keywords.get("out") if isinstance(function, Symbol) and name.startswith("numpy.") else None
     if out is not None:
         row = replace(machine.table.consumers["operator.setitem"], name=name)
-        node_of = next((one.value for one in node.keywords if one.arg == "out"), None)
-        record(machine, row, node_of, out, arguments, node, node.func, frame)
+        record(machine, row, arguments.written(None, "out"), out, arguments, node, node.func, frame)
     found = consumer_of(machine, function)
     if found is not None:
         if not isinstance(found[1], Unknown):
@@ -63,10 +62,7 @@ def call_seen(machine: Machine, function: Value, arguments: Arguments, node: Nod
             return
     if name.rpartition(".")[2] in TELLING_NAMES:
         full = name if isinstance(function, Symbol) else f"?.{name}"
-        place, func = frame.place(node), frame.place(node.func)
-        machine.record(
-            Event(place, func, full, "dlpack", None, UNKNOWN, None, arguments, None, frame.handlers, False, Tracing.NO)
-        )
+        note(machine, frame, "dlpack", full, node, name=node.func, arguments=arguments)
 
 
 def _handed(
@@ -116,17 +112,9 @@ def _written(call: ast.Call, arguments: Arguments) -> list[ast.expr | None]:
     return [*nodes, *(named.get(name) for name in arguments.keywords)]
 
 
-def _argument(position: int, keyword: str | None, arguments: Arguments) -> Given:
-    call, given = arguments.node, arguments.get(position, keyword)
-    value = UNKNOWN if given is None else given
-    if call is None:
-        return None, value
-    for one in call.keywords:
-        if one.arg is not None and one.arg == keyword:
-            return one.value, value
-    written = position - arguments.bound
-    plain = not any(isinstance(argument, ast.Starred) for argument in call.args[: written + 1])
-    return (call.args[written] if plain and 0 <= written < len(call.args) else None), value
+def _argument(position: int | None, keyword: str | None, arguments: Arguments) -> Given:
+    given = arguments.get(position, keyword)
+    return arguments.written(position, keyword), UNKNOWN if given is None else given
 
 
 def _meet(
@@ -183,7 +171,7 @@ def _traced_call(machine: Machine, function: Transformed, arguments: Arguments, 
     signature = positional_names(function.function)
     keys = [*range(len(arguments.positional)), *arguments.keywords]
     given = [
-        _argument(key, None, arguments) if isinstance(key, int) else _argument(-1, key, arguments)
+        _argument(key, None, arguments) if isinstance(key, int) else _argument(None, key, arguments)
         for key in keys
         if function.static.has(key, signature) is False
     ]

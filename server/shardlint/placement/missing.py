@@ -19,17 +19,20 @@ NUMPY = "numpy.ndarray"
 
 def attribute_missed(machine: Machine, owner: Value, node: ast.Attribute, frame: Frame) -> None:
     """Note the read of an attribute that some JAX does not have on arrays, or that a NumPy array has not."""
-    choices = possible(owner, frame)
     full = f"jax.Array.{node.attr}"
-    found = arrays(choices)
-    if found and full in machine.table.timeline:
+    changing, lacking = full in machine.table.timeline, node.attr in machine.table.only_arrays
+    if not changing and not lacking:
+        return
+    choices = possible(owner, frame)
+    found = arrays(choices) if changing else []
+    if found:
         mixed = len(found) < len(choices)
         note(machine, frame, "name", full, node, value=found[0], mixed=mixed, operand=node.value)
         frame.may_raise()
         if not mixed and has_no(machine, full) and is_caught(frame, _ATTRIBUTE_ERRORS):
             frame.state.alive = False
-    made = [one for one in choices if isinstance(one, Host) and one.made is not None]
-    if made and node.attr in machine.table.only_arrays:
+    made = [one for one in choices if lacking and isinstance(one, Host) and one.made is not None]
+    if made:
         mixed = len(made) < len(choices)
         note(machine, frame, "name", f"{NUMPY}.{node.attr}", node, value=made[0], mixed=mixed, operand=node.value)
         frame.may_raise()

@@ -44,6 +44,11 @@ class Module:
         return outline(self.tree, self.package, None if self.before is None else self.before.outline)
 
     @cached_property
+    def knows_jax(self) -> bool:
+        """Whether it imports something of JAX itself."""
+        return any(name.partition(".")[0] == "jax" for name in self.outline.imports.values())
+
+    @cached_property
     def survey(self) -> Survey:
         return survey(self.tree, None if self.before is None else self.before.survey)
 

@@ -48,9 +48,6 @@ REQUIRES_GRAD = "requires-grad"
 LASTING = frozenset({REQUIRES_GRAD, PER_PROCESS})
 """The marks that what is computed from an array has too."""
 
-TEXT = "str"
-"""The dtype of arrays of text, which are no numbers."""
-
 CARRIED = frozenset({"replica"})
 """The marks that tell what numbers are in an array: those in a copy of it are the same."""
 

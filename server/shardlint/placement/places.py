@@ -12,7 +12,7 @@ from shardlint.placement.frame import Frame
 from shardlint.placement.lattice import is_container
 from shardlint.placement.machine import Machine
 from shardlint.placement.names import lookup
-from shardlint.placement.storing import change_each, put
+from shardlint.placement.storing import change_each, with_item
 from shardlint.placement.subscripts import entry
 
 
@@ -55,18 +55,6 @@ def put_at(place: ast.expr, value: Value, frame: Frame, machine: Machine) -> Non
         case ast.Subscript(value=inner, slice=ast.Constant(value=key)):
             owner = held_now(inner, frame, machine)
             if owner is not None and is_container(owner):
-                change_each(owner, inner, lambda one: _with_item(one, key, value), frame)
+                change_each(owner, inner, lambda one: with_item(one, Constant(key), value) or one, frame)
         case _:
             pass
-
-
-def _with_item(container: Value, key: object, value: Value) -> Value:
-    match container:
-        case Mapping() if isinstance(key, str | int):
-            return put(container, Constant(key), value)
-        case Sequence(items, ids) if isinstance(key, int) and -len(items) <= key < len(items):
-            changed = list(items)
-            changed[key] = value
-            return Sequence(tuple(changed), ids)
-        case _:
-            return container

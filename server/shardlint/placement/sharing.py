@@ -31,12 +31,11 @@ _MOST_LEAVES = 8
 def lend(made: Value, site: Site) -> None:
     """Where a function of JAX may have taken over the memory of what it was given, know that of what is held there."""
     loan = site.machine.table.loans.get(site.name)
-    call = site.node
-    if loan is None or not isinstance(made, Array) or not isinstance(call, ast.Call) or site.frame.traced:
+    if loan is None or not isinstance(made, Array) or site.frame.traced:
         return
     if site.frame.count(made) != ONE or not _lends(loan, site):
         return
-    place = _lender(_given(call, loan), site.machine.table)
+    place = _lender(site.arguments.written(loan.argument.position, loan.argument.keyword), site.machine.table)
     held = None if place is None else held_now(place, site.frame, site.machine)
     if place is None or held is None:
         return
@@ -61,14 +60,6 @@ def _lends(loan: Loan, site: Site) -> bool:
     if site.arguments.get(None, "copy") in (None, Constant(None), Constant(False)):
         return True
     return loan.copies_until is not None and all(one >= Version(loan.copies_until) for one in versions)
-
-
-def _given(call: ast.Call, loan: Loan) -> ast.expr | None:
-    position, keyword = loan.argument.position, loan.argument.keyword
-    named = next((one.value for one in call.keywords if one.arg is not None and one.arg == keyword), None)
-    if named is not None or any(isinstance(one, ast.Starred) for one in call.args):
-        return named
-    return call.args[position] if position < len(call.args) else None
 
 
 def _lender(expression: ast.expr | None, table: Table) -> ast.expr | None:

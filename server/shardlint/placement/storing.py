@@ -12,7 +12,6 @@ from shardlint.placement.domain import (
     Container,
     Elements,
     Ids,
-    Instance,
     Mapping,
     Sequence,
     Slice,
@@ -53,13 +52,10 @@ def change_each(owner: Value, node: ast.AST, changed: Callable[[Container], Valu
 
 
 def _stored(container: Container, index: Value, value: Value, target: ast.Subscript, frame: Frame) -> Value:
+    exact = with_item(container, index, value)
+    if exact is not None:
+        return exact
     match container, index:
-        case Mapping(), _:
-            return put(container, index, value)
-        case Sequence(items), Constant(int() as number) if -len(items) <= number < len(items):
-            changed = list(items)
-            changed[number] = value
-            return replace(container, items=tuple(changed))
         case Sequence(items), Slice():
             new, chosen = items_of(value), sliced(index, len(items))
             if new is not None and chosen is not None and chosen.step == 1:
@@ -73,8 +69,21 @@ def _stored(container: Container, index: Value, value: Value, target: ast.Subscr
             return replace(container, item=join(item, element(value, target, frame)))
         case Elements(item), _:
             return replace(container, item=join(item, value))
-        case Instance(), _:
+        case _:
             return container
+
+
+def with_item(container: Value, index: Value, value: Value) -> Container | None:
+    """The container with `value` where exactly `index` is, None where that is not known."""
+    match container, index:
+        case Mapping(), _:
+            return put(container, index, value)
+        case Sequence(items), Constant(int() as number) if -len(items) <= number < len(items):
+            changed = list(items)
+            changed[number] = value
+            return replace(container, items=tuple(changed))
+        case _:
+            return None
 
 
 def default_item(owner: Value, index: Value, node: ast.Subscript, frame: Frame, machine: Machine) -> Value | None:

@@ -78,6 +78,13 @@ class Table:
         return names
 
     @cached_property
+    def making_arrays(self) -> Mapping[str, Consumer]:
+        """The functions that make a `jax.Array` of whatever they are given."""
+        return {
+            name: row for name, row in self.functions.items() if row.protocol == "conversion" and row.gives == "jax"
+        }
+
+    @cached_property
     def telling(self) -> frozenset[str]:
         """The last parts of all names in the table: an unknown name that ends in one may be a re-export of it."""
         own = (name for name, row in self.consumers.items() if row.is_rare)
