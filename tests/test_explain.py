@@ -26,6 +26,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     possible=Severity.WARNING,
     severity_by={},
+    jax_by={},
     message="",
     match=Match(("dlpack",), "export", ()),
     when={},

@@ -21,6 +21,7 @@ def rule(name: str, family: str, *, opt_in: bool = False) -> Rule:
         severity=Severity.ERROR,
         possible=Severity.WARNING,
         severity_by={},
+        jax_by={},
         message="",
         match=Match((), None, ()),
         when={},

@@ -44,7 +44,10 @@ NAMES = {
     "grep": GLOBAL + "grep = jax.make_array_from_callback((16,), NamedSharding(mesh, P()), lambda at: base[at])",
     "jax2tf": "from jax.experimental import jax2tf",
     "kernel": "from numba import cuda\n@cuda.jit\ndef kernel(a):\n    a[0] = 1",
-    "mkref": "def mkref():\n    return jax.new_ref(jnp.arange(16.))",
+    "mkref": (
+        "try:\n    from jax import new_ref\nexcept ImportError:\n    from jax._src.core import mutable_array as new_ref\n"
+        "def mkref():\n    return new_ref(jnp.arange(16.))"
+    ),
     "freeze": "from jax import freeze",
     "multihost_utils": "from jax.experimental import multihost_utils",
     "numba": "import numba",

@@ -35,6 +35,7 @@ def rule(name: str, severity: Severity = Severity.ERROR, safety: Safety = Safety
         severity=severity,
         possible=Severity.OFF,
         severity_by={},
+        jax_by={},
         message="It fails.",
         match=Match(("dlpack",), "export", ()),
         when={},

@@ -47,6 +47,7 @@ def rule_of() -> Callable[..., Rule]:
             severity=Severity.INFORMATION,
             possible=Severity.INFORMATION,
             severity_by={},
+            jax_by={},
             message="A record warns of this",
             match=Match((), None, ()),
             when={},

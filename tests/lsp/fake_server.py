@@ -31,6 +31,7 @@ RULE = Rule(
     severity=Severity.ERROR,
     possible=Severity.WARNING,
     severity_by={},
+    jax_by={},
     message="{consumer} is bad",
     match=Match((), None, ()),
     when={},

@@ -29,6 +29,7 @@ def _rule(*observed: Observation, jax: str = "") -> Rule:
         severity=Severity.ERROR,
         possible=Severity.WARNING,
         severity_by={},
+        jax_by={},
         message="m",
         match=Match(("dlpack",), "export", ()),
         when={},

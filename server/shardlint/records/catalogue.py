@@ -24,7 +24,7 @@ PLACEHOLDERS = frozenset({"consumer", "devices", "outcome", "target"})
 FROZEN_NAME = "frozen.json"
 PAGES_NAME = "pages"
 _HERE = Path(__file__).parent
-_FORMAT = 1
+_FORMAT = 2
 
 
 class CatalogueError(Exception):
@@ -91,6 +91,7 @@ class Rule:
     severity: Severity
     possible: Severity
     severity_by: Mapping[str, Severity]
+    jax_by: Mapping[str, str]
     message: str
     match: Match
     when: Mapping[str, Any]
@@ -184,7 +185,7 @@ def observation_for(
             return _newest(exact)
     if not targets:
         return None
-    holds = SpecifierSet(rule.jax, prereleases=True)
+    holds = SpecifierSet(rule.jax_by.get(consumer, rule.jax), prereleases=True)
     admitted = [run for run in runs if holds.contains(run.jax)]
     older = [run for run in admitted if Version(run.jax) < targets[-1]]
     if older:

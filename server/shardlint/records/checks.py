@@ -18,6 +18,7 @@ WRONG_PLACEMENT_CLAIM = Rule(
     severity=Severity.WARNING,
     possible=Severity.OFF,
     severity_by={},
+    jax_by={},
     message="The claim is not what the code does.",
     match=Match((), None, ()),
     when={},

@@ -112,6 +112,7 @@ def _rule(
         severity=rule.severity,
         possible=rule.possible,
         severity_by=rule.severity_by,
+        jax_by=rule.jax_by,
         message=rule.message,
         match=Match(tuple(rule.match.protocol), rule.match.direction, tuple(rule.match.name), rule.match.timeline),
         when=_given(rule.when),

@@ -220,6 +220,7 @@ class RuleFile(_Table):
     severity: Level
     possible: Level
     severity_by: dict[Dotted, Level] = {}
+    jax_by: dict[Dotted, Specifier] = {}
     message: Template
     handled_by: list[Dotted] = []
     tags: list[Literal["deprecated", "unnecessary"]] = []

@@ -128,6 +128,7 @@ def _rule(record: Record, name: str) -> Rule:
         severity=Severity.INFORMATION,
         possible=Severity.INFORMATION,
         severity_by={},
+        jax_by={},
         message=f"This is what the record `{name}` warns of: {warning}",
         match=Match((), None, ()),
         when={},

@@ -119,19 +119,24 @@ def _in_short(run: Observation) -> str:
 
 
 def _validity(rule: Rule) -> str:
-    """On which versions the rule holds."""
-    bounds = {one.operator: one.version for one in SpecifierSet(rule.jax)}
-    match sorted(bounds.items()) if len(bounds) == len(SpecifierSet(rule.jax)) else None:
+    """On which versions the rule holds, and on which for single consumers."""
+    others = "".join(f", for {MARKDOWN.code(name)} {_bounds(jax)}" for name, jax in sorted(rule.jax_by.items()))
+    return f"Holds {_bounds(rule.jax)}{others}."
+
+
+def _bounds(specifier: str) -> str:
+    bounds = {one.operator: one.version for one in SpecifierSet(specifier)}
+    match sorted(bounds.items()) if len(bounds) == len(SpecifierSet(specifier)) else None:
         case []:
-            return "Holds on every version of JAX."
+            return "on every version of JAX"
         case [(">=", first)]:
-            return f"Holds from JAX {first} on."
+            return f"from JAX {first} on"
         case [("<", end)]:
-            return f"Holds before JAX {end}."
+            return f"before JAX {end}"
         case [("<", end), (">=", first)]:
-            return f"Holds from JAX {first} up to, but not in, {end}."
+            return f"from JAX {first} up to, but not in, {end}"
         case _:
-            return f"Holds on JAX {rule.jax}."
+            return f"on JAX {specifier}"
 
 
 def _verdict(rule: Rule, target: Target) -> str:

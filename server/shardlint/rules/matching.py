@@ -58,7 +58,7 @@ def findings(
                 continue
             if rule.match.timeline and event.consumer in spoken_for:
                 continue
-            meant = _refusing(rule, event, _existing(rule, event, concerned, table))
+            meant = _refusing(rule, event, _existing(rule, event, _for_consumer(rule, event, concerned), table))
             if not meant.versions:
                 continue
             answer = pattern.verdict(event) if pattern else verdict(rule.when, event)
@@ -111,6 +111,12 @@ def _concerned(rule: Rule, target: Target) -> Target:
     if not rule.jax:
         return target
     return replace(target, versions=_within(rule.jax, target.versions))
+
+
+def _for_consumer(rule: Rule, event: Event, target: Target) -> Target:
+    """The part of the target on which the rule holds for this consumer, where that is another than for the rest."""
+    specifier = rule.jax_by.get(event.consumer)
+    return target if specifier is None else replace(target, versions=_within(specifier, target.versions))
 
 
 @cache
