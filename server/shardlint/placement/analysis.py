@@ -129,7 +129,7 @@ def _is_common(name: str, table: Table, answers: Mapping[str, str]) -> bool:
     """Whether something that is called so takes whatever numbers there are, arrays of JAX among them."""
     if name.startswith("?."):
         last = name.rpartition(".")[2]
-        return any(f"{one}.{last}" in table.consumers for one in ("jax.Array", "ctypes.Array"))
+        return any(f"{one}.{last}" in table.consumers for one in ("jax.Array", "ctypes.Array", "numpy.ndarray"))
     return table.canonical(answers.get(name, name)) in table.consumers
 
 

@@ -147,6 +147,8 @@ def _look(chunk: Chunk, package: str) -> Look:
             case ast.Name(id=name, ctx=ast.Load()):
                 within.mentions.add(name)
                 continue
+            case ast.Subscript(slice=index, ctx=ast.Load()) if not _is_literal(index):
+                within.mentions.add("?.__getitem__")
             case ast.keyword(arg=str() as name) if name in DONATING:
                 within.mentions.add(f"?.{name}")
             case ast.Constant(value=str() as text) if text.isidentifier() or (text[:1] == ">" and text[1:].isalnum()):
@@ -156,6 +158,12 @@ def _look(chunk: Chunk, package: str) -> Look:
                 pass
         stack.extend((child, within) for child in ast.iter_child_nodes(node))
     return Look(tuple(parts), tuple(frozenset(part.mentions) for part in parts), imports, tuple(stars))
+
+
+def _is_literal(index: ast.expr) -> bool:
+    """Whether an index is surely no array."""
+    parts = index.elts if isinstance(index, ast.Tuple) else [index]
+    return all(isinstance(one, ast.Constant | ast.Slice | ast.UnaryOp | ast.JoinedStr) for one in parts)
 
 
 def _added(part: Part, parts: list[Part]) -> Part:
