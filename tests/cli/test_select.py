@@ -42,7 +42,7 @@ def test_flags_choose_rules_by_name_and_family(real_cli: Cli, both: Path) -> Non
     assert found(real_cli(*CHECK, "--select", "A")) == [SHARDED]
     assert found(real_cli(*CHECK, "--select", f"A,{REMOVED[1]}", "--ignore", "A")) == [REMOVED]
     assert found(real_cli(*CHECK, "--select", "A", "--extend-select", REMOVED[1])) == [SHARDED, REMOVED]
-    assert found(real_cli(*CHECK, "--select", "ALL", "--ignore", f" {SHARDED[1]} ,narrowed-import")) == [REMOVED]
+    assert found(real_cli(*CHECK, "--select", "ALL", "--ignore", f" {SHARDED[1]} ,narrowed-conversion")) == [REMOVED]
 
 
 @pytest.mark.parametrize("flag", ["--select", "--extend-select", "--ignore"])

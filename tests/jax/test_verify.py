@@ -151,6 +151,7 @@ SNIPPETS = {
     "mixed-comparison": "assert is_tensor(t)\nassert not is_tensor(x)\n",
     "mixed-index": "assert is_index(a)\nassert is_index(slice(1))\nassert not is_index(x)\nassert not is_index(t)\n",
     "mixed-operands": "assert is_tensor(t)\nassert not is_tensor(x)\n",
+    "narrowed-conversion": "assert keeps_dtype(a)\nassert not keeps_dtype(np.arange(3))\n",
     "narrowed-import": "assert keeps_dtype(a)\nassert not keeps_dtype(np.arange(3))\n",
     "negative-bit-import": "assert may_leave(t)\nassert not may_leave(torch.ones(2, dtype=torch.complex64).conj().imag)\n",
     "non-addressable-iteration": "assert can_be_read(s)\nassert not can_be_read(a)\n",

@@ -183,7 +183,7 @@ class WhenTable(_Table):
     key: Literal[True] | None = None
     deleted: Literal[True] | None = None
     value: Literal["capsule", "array", "used-capsule", "none", "swapped"] | None = None
-    copy_: Annotated[bool | None, Field(alias="copy")] = None
+    copy_: Annotated[bool | Literal["allowed"] | None, Field(alias="copy")] = None
     device: Literal["other"] | None = None
     marks: Annotated[list[Kebab] | None, Field(min_length=1)] = None
     shares: Literal["jax-array"] | None = None

@@ -169,8 +169,10 @@ def _value(event: Event, wanted: object) -> Verdict:
 
 
 def _copy(event: Event, wanted: object) -> Verdict:
-    """`copy = false`: the call says `copy=` with this very literal."""
+    """`copy = false`: the call says `copy=` with this very literal. `copy = "allowed"`: it does not forbid one."""
     given = event.arguments.keywords.get("copy")
+    if wanted == "allowed":
+        return Verdict.NO if given == Constant(False) else Verdict.YES
     if given is None:
         return Verdict.NO
     if not isinstance(given, Constant):

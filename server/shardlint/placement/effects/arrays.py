@@ -20,16 +20,27 @@ from shardlint.placement.domain import (
     Host,
     OneOf,
     Sequence,
+    Symbol,
     Unknown,
     Value,
 )
 from shardlint.placement.giving import give_up
-from shardlint.placement.lattice import alternatives, copied, deeply_copied, each, held, is_container, map_leaves
+from shardlint.placement.lattice import (
+    alternatives,
+    copied,
+    deeply_copied,
+    each,
+    held,
+    is_container,
+    map_leaves,
+    one_of,
+)
 from shardlint.placement.machine import item_of
 from shardlint.placement.nature import Gone
-from shardlint.placement.natures import alone
+from shardlint.placement.natures import alone, typed
 from shardlint.placement.operators import combined
 from shardlint.placement.site import Site
+from shardlint.placement.tracing import Tracing
 from shardlint.placement.transformed import moved
 
 
@@ -159,6 +170,15 @@ def holder(site: Site) -> Value:
 def some_array(site: Site) -> Value:
     """An array of which nothing else is known."""
     return Array(None, site.frame.fresh(site.node), traced=site.frame.traced)
+
+
+def cast(site: Site) -> Value:
+    """`x.astype(jnp.bfloat16)` of who knows what: of what has such a method, arrays of JAX and of NumPy take a dtype by JAX's name."""
+    dtype = site.arguments.get(0, "dtype")
+    if not isinstance(dtype, Symbol) or not dtype.name.startswith("jax.numpy."):
+        return UNKNOWN
+    traced = Tracing.MAYBE if site.frame.traced else Tracing.NO
+    return typed(one_of([Array(None, site.frame.fresh(site.node), traced=traced), Host()]), site)
 
 
 def reduced(site: Site) -> Value:

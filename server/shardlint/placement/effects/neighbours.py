@@ -11,16 +11,17 @@ from shardlint.placement.domain import (
     Elements,
     Foreign,
     Function,
+    Host,
     Instance,
     Sequence,
     Symbol,
     Value,
 )
 from shardlint.placement.frame import Code
-from shardlint.placement.lattice import one_of
+from shardlint.placement.lattice import each, one_of
 from shardlint.placement.machine import item_of
 from shardlint.placement.nature import Nature
-from shardlint.placement.natures import REQUIRES_GRAD
+from shardlint.placement.natures import REQUIRES_GRAD, kept
 from shardlint.placement.site import Site
 
 _TURNED_OFF = frozenset({"requires_grad", "requires_grad_"})
@@ -56,6 +57,37 @@ def parameters(site: Site) -> Value:
 def _requiring(site: Site) -> Value:
     trace = site.step(None, f"{site.short.removeprefix('?.')} gives what requires gradients")
     return Foreign("torch", nature=Nature(marks=frozenset({REQUIRES_GRAD}), trace=trace), sure=True)
+
+
+def rows_together(site: Site) -> Value:
+    """`TensorDataset(*tensors)`: goes through the rows of all, side by side."""
+    if site.arguments.open or site.arguments.rest is not None:
+        return UNKNOWN
+    return Elements(Sequence(site.arguments.positional))
+
+
+def batches(site: Site) -> Value:
+    """`DataLoader(dataset)`: goes through new tensors, in which rows of the data lie one after the other; unless the call says how they
+    are put together.
+    """
+    collated = site.arguments.get(6, "collate_fn") in (None, Constant(None))
+    if not collated or site.arguments.get(1, "batch_size") == Constant(None):
+        return UNKNOWN
+    return each(
+        site.argument(0, "dataset"), lambda one: Elements(_stacked(one.item)) if isinstance(one, Elements) else UNKNOWN
+    )
+
+
+def _stacked(row: Value) -> Value:
+    match row:
+        case Foreign("torch"):
+            return Foreign("torch", nature=kept(row), sure=row.sure)
+        case Host():
+            return Foreign("torch", nature=kept(row))
+        case Sequence(items):
+            return Sequence(tuple(map(_stacked, items)))
+        case _:
+            return UNKNOWN
 
 
 def decorated(site: Site) -> Value:
