@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from functools import cached_property
 
@@ -12,6 +12,9 @@ from shardlint.placement.rows import Class, Consumer, Dtype, Effect, Existence, 
 
 GONE, TO_COME = "removed", "to-come"
 """What can be said of a name that a JAX version does not have."""
+
+LEAVING = "leaving"
+"""What can be said of one that it has and a later one has not."""
 
 
 def _fate(row: Existence, version: str) -> str | None:
@@ -170,10 +173,28 @@ class Table:
         """What became of `name`, or of what holds it, by a version: GONE, TO_COME, or None where JAX has it or nothing is known. A keyword
         argument is named like an attribute of its function.
         """
-        holder, _, last = name.rpartition(".")
-        row = self.timeline.get(name) or self.keywords.get(holder, {}).get(last)
-        fate = None if row is None else _fate(row, version)
-        return fate or (self.fate(holder, version) if holder else None)
+        fates = (_fate(row, version) for row in self._existences(name))
+        return next((fate for fate in fates if fate is not None), None)
+
+    def fates(self, name: str, version: str) -> frozenset[str]:
+        """The same with LEAVING for what a later version of JAX has not."""
+        fate = self.fate(name, version)
+        leaving = fate is None and self.removed_in(name) is not None
+        return frozenset({LEAVING} if leaving else {fate} if fate else ())
+
+    def removed_in(self, name: str) -> str | None:
+        """The first version of JAX without `name`, or without what holds it; None where JAX has not removed it."""
+        ends = [row.removed for row in self._existences(name) if row.removed is not None]
+        return min(ends, key=Version, default=None)
+
+    def _existences(self, name: str) -> Iterator[Existence]:
+        """What is known of when a name, and each thing that holds it, came and went."""
+        while name:
+            holder, _, last = name.rpartition(".")
+            row = self.timeline.get(name) or self.keywords.get(holder, {}).get(last)
+            if row is not None:
+                yield row
+            name = holder
 
     def effect(self, name: str, versions: Sequence[str] = ()) -> Effect | None:
         """The effect of the function `name`, its own or its namespace's; the earlier one if all `versions` are earlier. A

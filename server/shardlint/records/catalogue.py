@@ -18,7 +18,7 @@ from packaging.version import InvalidVersion, Version
 
 from shardlint.model import Safety, Severity
 
-PLACEHOLDERS = frozenset({"consumer", "devices", "outcome", "target"})
+PLACEHOLDERS = frozenset({"consumer", "devices", "outcome", "target", "removed"})
 """The names that a rule's message and its fixes' titles may hold in braces."""
 
 FROZEN_NAME = "frozen.json"

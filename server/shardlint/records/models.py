@@ -158,7 +158,7 @@ class MatchTable(_Table):
     protocol: list[Protocol] = []
     direction: Literal["export", "import"] | None = None
     name: list[Dotted] = []
-    timeline: Literal["removed", "to-come"] | None = None
+    timeline: Literal["removed", "to-come", "leaving"] | None = None
 
     @model_validator(mode="after")
     def _something(self) -> MatchTable:

@@ -31,7 +31,13 @@ SAFETY: Mapping[Safety, str] = {
     Safety.MOVES_DATA: "moves data between devices",
     Safety.CHANGES_MEANING: "changes what the program means",
 }
-_GENERAL = {"consumer": "the call", "devices": "all its devices", "outcome": "fails", "target": "this JAX"}
+_GENERAL = {
+    "consumer": "the call",
+    "devices": "all its devices",
+    "outcome": "fails",
+    "target": "this JAX",
+    "removed": "a later version",
+}
 """What the placeholders in a fix's title stand for where there is no finding."""
 
 

@@ -13,7 +13,7 @@ from shardlint.placement.counts import Count
 from shardlint.placement.domain import Array
 from shardlint.placement.machine import Event
 from shardlint.placement.rows import COMMON_PROTOCOLS
-from shardlint.placement.table import Table
+from shardlint.placement.table import LEAVING, Table
 from shardlint.records.catalogue import Catalogue, Rule
 from shardlint.records.telling import consumer_words
 from shardlint.rules.conditions import refusals, verdict
@@ -56,7 +56,7 @@ def findings(
         for event in looked_at:
             if not (pattern or matches(rule, event)) or _silenced(rule, event, version_bound=bound):
                 continue
-            if rule.match.timeline and event.consumer in spoken_for:
+            if rule.match.timeline not in (None, LEAVING) and event.consumer in spoken_for:
                 continue
             meant = _refusing(rule, event, _existing(rule, event, _for_consumer(rule, event, concerned), table))
             if not meant.versions:
@@ -68,7 +68,8 @@ def findings(
             severity = rule.severity_by.get(event.consumer, rule.severity) if sure else rule.possible
             if severity is Severity.OFF:
                 continue
-            finding = _finding(rule, event, severity, sources, meant)
+            removed = table.removed_in(event.consumer) if rule.match.timeline == LEAVING else None
+            finding = _finding(rule, event, severity, sources, meant, removed)
             key = finding.identity
             rank = (0 if sure else 1_000) + len(finding.steps)
             if key not in best or rank < best[key][0]:
@@ -128,11 +129,11 @@ def _within(specifier: str, versions: tuple[str, ...]) -> tuple[str, ...]:
 
 def _existing(rule: Rule, event: Event, target: Target, table: Table) -> Target:
     """The part of the target that has the consumer at all: elsewhere its name fails first, which is another finding. For a rule about
-    names that are not there it is the part that lacks this one.
+    names that are not there, or not for long, it is the part of which that is so.
     """
     if rule.match.timeline:
-        lacking = tuple(one for one in target.versions if table.fate(event.consumer, one) == rule.match.timeline)
-        return replace(target, versions=lacking)
+        meant = tuple(one for one in target.versions if rule.match.timeline in table.fates(event.consumer, one))
+        return replace(target, versions=meant)
     if event.protocol in ("name", "guard") or event.consumer not in table.timeline:
         return target
     versions = tuple(version for version in target.versions if table.exists(event.consumer, (version,)) is not False)
@@ -151,14 +152,16 @@ def _version_bound(rule: Rule, catalogue: Catalogue) -> bool:
     return bool(rule.match.timeline) or _within(rule.jax, catalogue.jax_versions) != catalogue.jax_versions
 
 
-def _finding(rule: Rule, event: Event, severity: Severity, sources: Sources, target: Target) -> Finding:
+def _finding(
+    rule: Rule, event: Event, severity: Severity, sources: Sources, target: Target, removed: str | None
+) -> Finding:
     place = event.place
     tree = sources.tree(place)
     return Finding(
         rule=rule.name,
         severity=severity,
         location=Location(sources.module(place).path, shown_span(event, tree)),
-        message=message(rule, event, target),
+        message=message(rule, event, target, removed),
         steps=tuple(_steps(event, sources)),
         consumer=event.consumer,
         tags=rule.tags,

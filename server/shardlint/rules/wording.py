@@ -78,13 +78,16 @@ def _dated(clause: str, seen: Observation, target: Target) -> str:
     return clause if seen.jax in target.versions else f"{clause} (seen on JAX {seen.jax})"
 
 
-def message(rule: Rule, event: Event, target: Target) -> str:
-    """The rule's message with its placeholders filled, as a sentence, and a second one that tells what is not sure."""
+def message(rule: Rule, event: Event, target: Target, removed: str | None = None) -> str:
+    """The rule's message with its placeholders filled, as a sentence, and a second one that tells what is not sure. `removed` is the
+    version of JAX that has the consumer no more.
+    """
     text = rule.message.format(
         consumer=consumer_words(event.consumer),
         devices=devices_words(event.count),
         outcome=outcome_words(rule, event, target),
         target=target_words(target),
+        removed=removed or "a later version",
     )
     return " ".join(filter(None, (f"{text.rstrip('.')}.", _doubt(rule, event))))
 
