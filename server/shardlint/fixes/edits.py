@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 
 from shardlint.model import Edit
+from shardlint.text import Cell, Span, Text
 
 
 class OverlapError(ValueError):
@@ -21,6 +23,29 @@ def apply(text: str, edits: Sequence[Edit]) -> str:
         parts += [text[end : edit.span.start], edit.text]
         end = edit.span.end
     return "".join([*parts, text[end:]])
+
+
+def edited(text: Text, edits: Sequence[Edit]) -> Text:
+    """The same of a text that may have cells. Raises `OverlapError`, also for an edit that reaches from one cell into the next.
+
+    What is put exactly between two cells belongs to the second, but an import, which is put behind others, to the first.
+    """
+    source = apply(text.source, edits)
+    if not text.cells:
+        return Text(source)
+    moved: list[Cell] = []
+    for cell in text.cells:
+        if any(edit.span.start < cell.start < edit.span.end for edit in edits):
+            raise OverlapError(f"an edit reaches into cell {cell.index}")
+        before = (edit for edit in edits if edit.span.start < cell.start or (cell.start and _goes_before(edit, cell)))
+        moved.append(
+            replace(cell, start=cell.start + sum(len(one.text) - (one.span.end - one.span.start) for one in before))
+        )
+    return Text(source, tuple(moved))
+
+
+def _goes_before(edit: Edit, cell: Cell) -> bool:
+    return edit.span == Span(cell.start, cell.start) and edit.text.startswith(("import ", "from "))
 
 
 def ordered(edits: Iterable[Edit]) -> tuple[Edit, ...]:

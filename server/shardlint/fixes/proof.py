@@ -8,9 +8,8 @@ from collections.abc import Sequence
 from dataclasses import replace
 
 from shardlint.check import Analysis, Snapshot, analyse
-from shardlint.fixes.edits import OverlapError, apply
+from shardlint.fixes.edits import OverlapError, edited
 from shardlint.model import Edit, Finding
-from shardlint.text import Text
 
 
 def proven(
@@ -18,12 +17,12 @@ def proven(
 ) -> Analysis | None:
     """The analysis of the repaired text, if that compiles as well as before, lacks the findings and has no new one."""
     try:
-        text = apply(snapshot.text.source, edits)
+        text = edited(snapshot.text, edits)
     except OverlapError:
         return None
-    if _compiles(snapshot.text.source) and not _compiles(text):
+    if _compiles(snapshot.text.source) and not _compiles(text.source):
         return None
-    after = analyse(replace(snapshot, text=Text(text)))
+    after = analyse(replace(snapshot, text=text))
     if len(after.tree.broken) > len(analysis.tree.broken):
         return None
     return after if fewer(analysis, after, repaired) else None

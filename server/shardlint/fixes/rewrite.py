@@ -7,7 +7,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from shardlint.fixes import keywords, writing
-from shardlint.fixes.edits import OverlapError, apply, ordered
+from shardlint.fixes.edits import OverlapError, edited, ordered
 from shardlint.fixes.evaluation import bound_in, has_effects, objection
 from shardlint.fixes.fitting import Fit, NoFitError, fit
 from shardlint.fixes.insertion import inlined, statement_to_precede
@@ -19,7 +19,6 @@ from shardlint.fixes.surroundings import Surroundings, ahead
 from shardlint.model import Edit
 from shardlint.records.template import Template
 from shardlint.syntax.tree import Chunk, Tree, parse
-from shardlint.text import Text
 
 
 @dataclass(frozen=True)
@@ -59,10 +58,10 @@ def plan(template: Template, site: Site) -> Plan:
 def is_exact(edits: Sequence[Edit], intent: Intent, tree: Tree) -> bool:
     """Whether the edits make just that of the text."""
     try:
-        text = apply(tree.text.source, edits)
+        text = edited(tree.text, edits)
     except OverlapError:
         return False
-    return realised(intent, tree, parse(Text(text), tree))
+    return realised(intent, tree, parse(text, tree))
 
 
 _Way = tuple[list[Edit], Intent, list[tuple[ast.Name, Names]]]

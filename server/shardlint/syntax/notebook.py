@@ -50,6 +50,50 @@ class _Json:
         return self._value if isinstance(self._value, str) else ""
 
 
+def rewritten(source: str, text: Text, new: Text) -> str | None:
+    """The notebook in a JSON text whose cells are `text`, with them as they are in `new`, and all else as it was byte for byte. None where
+    the JSON is not laid out as any program that writes notebooks does: then only all of it could be written anew.
+    """
+    data = json.loads(source)
+    layout = next((one for one in _LAYOUTS if _laid_out(data, *one) == source), None)
+    if layout is None:
+        return None
+    for cell, before, after in zip(text.cells, _sources(text), _sources(new), strict=True):
+        if before != after:
+            changed = data["cells"][cell.index]
+            made = _with_magics(after, _source(_Json(changed)))
+            if made is None:
+                return None
+            changed["source"] = made.splitlines(keepends=True) if isinstance(changed["source"], list) else made
+    return _laid_out(data, *layout)
+
+
+_LAYOUTS = tuple(
+    (indent, ascii_only, end) for indent in (1, 2, 4, None) for ascii_only in (False, True) for end in ("\n", "")
+)
+"""How the JSON of a notebook is laid out, by its indentation, whether it is ASCII alone, and how it ends. The first is Jupyter's."""
+
+
+def _laid_out(data: object, indent: int | None, ascii_only: bool, end: str) -> str:
+    return json.dumps(data, indent=indent, ensure_ascii=ascii_only) + end
+
+
+def _sources(text: Text) -> list[str]:
+    """The cells as they were joined, with magics as comments."""
+    starts = [cell.start for cell in text.cells]
+    return [text.source[start : end - 1] for start, end in zip(starts, [*starts[1:], len(text.source)], strict=True)]
+
+
+def _with_magics(new: str, old: str) -> str | None:
+    """A cell in which magics are comments, with the magics of the old cell; None where these cannot be told from its comments."""
+    lines = old.splitlines(keepends=True)
+    blanked = _without_magics(old).splitlines(keepends=True)
+    magics = {blank: line for blank, line in zip(blanked, lines, strict=True) if blank != line}
+    if not magics.keys().isdisjoint(lines):
+        return None
+    return "".join(magics.get(line, line) for line in new.splitlines(keepends=True))
+
+
 def join(sources: list[tuple[int, str]]) -> Text:
     """One text of code cells that are given as (index among all cells, source)."""
     cells: list[Cell] = []
