@@ -3,7 +3,7 @@
 `ASK` asks what `lib.name` means, and is a finding once that is known to be `bad.word`; the answer comes when a document with
 `RELEASE` has been checked, for `ASK_DULL` (`lib.dull`) it is another one, and for `ASK_BROKEN` the question fails. `BAD` is a finding of the rule `fake-rule` (its steps are each `SOURCE`, then each `STEP`), `LOOK` a fine hand-off, `UNREADABLE` a part
 that is not checked, `EXPLODE` a defect in the core; `SLOW` makes the check last. The first fix of `BAD` writes `GOOD` and is
-safe, the second writes `MOVED` and moves data.
+safe, the second writes `MOVED` and moves data. `STUCK` is a finding without a repair, `OPEN` a hand-off with a guard, which writes `GUARDED`.
 """
 
 from __future__ import annotations
@@ -66,13 +66,18 @@ def check(snapshot: Snapshot) -> Report:
     return Report(
         findings=tuple(
             Finding("fake-rule", Severity.ERROR, _at(snapshot, span), "this is bad", steps, "bad.word", RULE.tags)
-            for word in ("BAD", *(word for word, name in QUESTIONS.items() if snapshot.answers.get(name) == "bad.word"))
+            for word in (
+                "BAD",
+                "STUCK",
+                *(word for word, name in QUESTIONS.items() if snapshot.answers.get(name) == "bad.word"),
+            )
             for span in _words(word, source)
         ),
         problems=tuple(Problem(snapshot.path, "this was not checked", span) for span in _words("UNREADABLE", source)),
         hand_offs=tuple(
             HandOff(_at(snapshot, span), span, "fine.word", "dlpack", "the array is on one device")
-            for span in _words("LOOK", source)
+            for word in ("LOOK", "OPEN")
+            for span in _words(word, source)
         ),
         questions=tuple(name for word, name in QUESTIONS.items() if [*_words(word, source)]),
     )
@@ -87,14 +92,26 @@ def meanings(names: Collection[str], folders: tuple[Path, ...]) -> Mapping[str, 
 
 
 def repairs(snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:
+    if snapshot.text.slice(finding.location.span) == "STUCK":
+        return ()
     return (
         Fix("fake-rule", "Make it good", Safety.SAFE, (Edit(finding.location.span, "GOOD"),)),
         Fix("fake-rule", "Move it", Safety.MOVES_DATA, (Edit(finding.location.span, "MOVED"),)),
     )
 
 
+def why_no_repair(snapshot: Snapshot, finding: Finding) -> str:
+    return "nobody knows how"
+
+
+def guards(snapshot: Snapshot, hand_off: HandOff) -> tuple[Fix, ...]:
+    if snapshot.text.slice(hand_off.location.span) != "OPEN":
+        return ()
+    return (Fix("fake-rule", "Guard it", Safety.MOVES_DATA, (Edit(hand_off.location.span, "GUARDED"),)),)
+
+
 def fix_all(snapshot: Snapshot) -> tuple[str, tuple[Fix, ...]]:
-    fixes = tuple(repairs(snapshot, finding)[0] for finding in check(snapshot).findings)
+    fixes = tuple(made[0] for finding in check(snapshot).findings if (made := repairs(snapshot, finding)))
     return re.sub(r"\bBAD\b", "GOOD", snapshot.text.source), fixes
 
 
@@ -113,4 +130,10 @@ def _at(snapshot: Snapshot, span: Span) -> Location:
 
 
 if __name__ == "__main__":
-    sys.exit(serve(build(Engine(check, repairs, fix_all, project, meanings=meanings))))
+    sys.exit(
+        serve(
+            build(
+                Engine(check, repairs, fix_all, project, meanings=meanings, why_no_repair=why_no_repair, guards=guards)
+            )
+        )
+    )

@@ -204,6 +204,33 @@ async def test_quick_fixes_carry_their_finding(fake_editor: Any) -> None:
         assert good.edit.document_changes[0].text_document.version == 3
 
 
+async def test_a_finding_without_a_repair_says_why(fake_editor: Any) -> None:
+    """As an action that cannot be taken, for clients that show such ones; the others get none."""
+    fake_editor.open("a = STUCK\n")
+    (found,) = await fake_editor.published()
+    actions = await fake_editor.actions(cursor(0, 5), [found])
+    capabilities = fake_editor.capabilities.text_document.code_action
+    if capabilities is None or not capabilities.disabled_support:
+        assert actions == []
+        return
+    (action,) = actions
+    assert (action.title, action.disabled.reason) == ("No repair for fake-rule: nobody knows how", "nobody knows how")
+    assert (action.kind, action.edit) == (types.CodeActionKind.QuickFix, None)
+
+
+async def test_hand_offs_without_a_finding_can_be_guarded(fake_editor: Any) -> None:
+    """A rewriting at the place itself, for those who ask for any action or for this kind."""
+    text = "OPEN LOOK\n"
+    fake_editor.open(text)
+    await fake_editor.published()
+    for only in (None, ["refactor"], ["refactor.rewrite"], ["refactor.rewrite.shardlint"]):
+        (action,) = await fake_editor.actions(cursor(0, 1), only=only)
+        assert (action.title, action.kind) == ("Guard it", "refactor.rewrite.shardlint")
+        assert fake_editor.apply(text, action) == "GUARDED LOOK\n"
+    assert await fake_editor.actions(cursor(0, 1), only=["quickfix"]) == []
+    assert await fake_editor.actions(cursor(0, 7)) == []
+
+
 async def test_actions_are_for_the_range_and_the_named_diagnostics(fake_editor: Any) -> None:
     """What overlaps the range counts; if diagnostics are named, only those, known by start and code alone."""
     text = "BAD\nBAD BAD\nfine\n"

@@ -31,7 +31,7 @@ _Repair = tuple[Fix, Analysis]
 
 
 def repairs(snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:
-    """The repairs of `finding`, best first. Each parses, clears the finding and makes no new one. Notebooks have none yet, and of a
+    """The repairs of `finding`, best first. Each parses, clears the finding and makes no new one. Of a
     hand-off in another file than the snapshot's there is none here: edits are of that file.
     """
     return tuple(fix for fix, _ in _repairs(snapshot, analyse(snapshot), finding, frozenset(Safety)))
@@ -120,7 +120,7 @@ def _fixes(
     """The repairs of the wanted safety that fit, not yet proven."""
     rule = snapshot.catalogue.rules.get(finding.rule)
     event = None if rule is None else _event(analysis, finding, rule)
-    if rule is None or event is None or snapshot.text.cells or finding.location.path != snapshot.path:
+    if rule is None or event is None or finding.location.path != snapshot.path:
         return
     if isinstance(event.place.node, ast.alias):
         found = _without_import(event, module) if Safety.SAFE in wanted else None
@@ -128,16 +128,30 @@ def _fixes(
             name, made = found
             yield Fix(rule.name, f"Remove the import of {name}, which nothing uses", Safety.SAFE, made.edits), made
         return
-    site = _site(event, module)
+    site = site_of(event, module)
     sites = [one for one in (site, _where_named(event, site)) if one is not None]
     for spec in rule.fixes:
-        plans = (_plan(spec, event, one, analysis) for one in sites if spec.safety in wanted)
-        made = next((plan for plan in plans if plan is not None), None)
+        meant = (one for one in sites if spec.safety in wanted and _is_for(spec, event, one, analysis))
+        made = next((plan for one in meant if isinstance(plan := _plan(spec, one), Plan)), None)
         if made is not None:
             yield Fix(rule.name, title(spec.title, event), spec.safety, made.edits), made
 
 
-def _site(event: Event, module: Module) -> Site:
+def why_none(snapshot: Snapshot, finding: Finding) -> str:
+    """A clause that says why a finding for which there are no repairs has none."""
+    rule, analysis = snapshot.catalogue.rules.get(finding.rule), analyse(snapshot)
+    event = None if rule is None else _event(analysis, finding, rule)
+    if rule is None or event is None or not isinstance(event.place.node, ast.expr):
+        return "there is no repair for this"
+    site = site_of(event, module_of(snapshot, analysis))
+    plans = [_plan(spec, site) for spec in rule.fixes if _is_for(spec, event, site, analysis)]
+    if not plans:
+        return "what is right here is for a person to decide"
+    reasons = [plan for plan in plans if not isinstance(plan, Plan)]
+    return reasons[0] if len(reasons) == len(plans) else "what the repair makes would be wrong in another way"
+
+
+def site_of(event: Event, module: Module) -> Site:
     """Where to repair. The use of a removed name is repaired at the call that it is the function of."""
     chunk, node = event.place.chunk, event.place.node
     assert isinstance(node, ast.expr)
@@ -172,18 +186,22 @@ _OF_PLACE = frozenset({"consumed-by", "consumer"})
 """What a fix asks of the place where it would stand."""
 
 
-def _plan(spec: FixSpec, event: Event, site: Site, analysis: Analysis) -> Plan | None:
+def _is_for(spec: FixSpec, event: Event, site: Site, analysis: Analysis) -> bool:
+    """Whether a fix is meant for a hand-off of this kind."""
     conditions = {key: wanted for key, wanted in spec.when.items() if key not in _OF_PLACE}
     if verdict(conditions, event) not in (Verdict.YES, Verdict.POSSIBLE):
-        return None
-    if spec.when.get("consumed-by") == "importer" and not _consumed_by_importer(site, analysis):
-        return None
+        return False
     if event.consumer not in spec.when.get("consumer", (event.consumer,)):
-        return None
+        return False
+    return spec.when.get("consumed-by") != "importer" or _consumed_by_importer(site, analysis)
+
+
+def _plan(spec: FixSpec, site: Site) -> Plan | str:
+    """What a fix makes of a place, or a clause that says why it fits none."""
     try:
         return plan(compile_example(spec.example), site)
-    except (TemplateError, NoFitError):
-        return None
+    except (TemplateError, NoFitError) as reason:
+        return str(reason)
 
 
 def _consumed_by_importer(site: Site, analysis: Analysis) -> bool:

@@ -25,6 +25,7 @@ class Client:
     hover_kind: types.MarkupKind = types.MarkupKind.PlainText
     code_action_literals: bool = False
     preferred_actions: bool = False
+    disabled_actions: bool = False
     document_changes: bool = False
     watches_files: bool = False
 
@@ -45,6 +46,7 @@ class Client:
             hover_kind=formats[0],
             code_action_literals=has("text_document.code_action.code_action_literal_support"),
             preferred_actions=has("text_document.code_action.is_preferred_support"),
+            disabled_actions=has("text_document.code_action.disabled_support"),
             document_changes=has("workspace.workspace_edit.document_changes"),
             watches_files=has("workspace.did_change_watched_files.dynamic_registration"),
         )

@@ -1,4 +1,4 @@
-"""Quick fixes for the findings at a place, and one action that applies every safe fix of a file.
+"""Quick fixes for the findings at a place, guards for hand-offs without one, and one action that applies every safe fix of a file.
 
 Clients differ in what they send: the cursor, a character, a word or the whole document as range, their diagnostics with or
 without `data`, or none. So everything is found anew from the current text, by range, and if the client names diagnostics,
@@ -21,6 +21,7 @@ from shardlint.model import Edit, Safety
 from shardlint.text import Span
 
 QUICK_FIX = types.CodeActionKind.QuickFix.value
+GUARD = f"{types.CodeActionKind.RefactorRewrite.value}.shardlint"
 FIX_ALL = f"{types.CodeActionKind.SourceFixAll.value}.shardlint"
 
 
@@ -34,6 +35,8 @@ def code_actions(session: Session, params: types.CodeActionParams) -> list[types
     if not only or any(_covers(kind, QUICK_FIX) for kind in only):
         for one in _asked_for(session, checked, params):
             actions += _quick_fixes(session, checked, one)
+    if not only or any(kind and _covers(kind, GUARD) for kind in only):
+        actions += _guards(session, checked, params)
     # Kate applies every action that it is given, so an action for the whole file is for those who ask for it by kind.
     if any(kind and _covers(kind, FIX_ALL) for kind in only or ()):
         actions += _fix_all(session, checked)
@@ -58,7 +61,17 @@ def _asked_for(session: Session, checked: CheckedDocument, params: types.CodeAct
 
 def _quick_fixes(session: Session, checked: CheckedDocument, one: Shown) -> Iterator[types.CodeAction]:
     client = session.client
-    for rank, fix in enumerate(session.repairs(checked, one.finding, one.seen)):
+    found = session.repairs(checked, one.finding, one.seen)
+    if not found and client.disabled_actions and one.seen is checked:
+        reason = session.engine.why_no_repair(checked.snapshot, one.finding)
+        if reason:
+            yield types.CodeAction(
+                title=f"No repair for {one.finding.rule}: {reason}",
+                kind=types.CodeActionKind.QuickFix,
+                diagnostics=[diagnostic(session, checked, one)],
+                disabled=types.CodeActionDisabled(reason),
+            )
+    for rank, fix in enumerate(found):
         preferred = rank == 0 and fix.safety is Safety.SAFE
         yield types.CodeAction(
             title=fix.title,
@@ -67,6 +80,18 @@ def _quick_fixes(session: Session, checked: CheckedDocument, one: Shown) -> Iter
             is_preferred=True if preferred and client.preferred_actions else None,
             edit=_workspace_edit(client, checked.document, fix.edits),
         )
+
+
+def _guards(session: Session, checked: CheckedDocument, params: types.CodeActionParams) -> Iterator[types.CodeAction]:
+    """Guards for the hand-offs at a place that have no finding."""
+    asked = span_of(checked.document.text, params.range, session.client.unit)
+    for hand_off in checked.report.hand_offs:
+        span = hand_off.location.span
+        if hand_off.rules or not (span.start <= asked.end and asked.start <= span.end):
+            continue
+        for fix in session.guards(checked, hand_off):
+            edit = _workspace_edit(session.client, checked.document, fix.edits)
+            yield types.CodeAction(title=fix.title, kind=GUARD, edit=edit)
 
 
 def _fix_all(session: Session, checked: CheckedDocument) -> Iterator[types.CodeAction]:

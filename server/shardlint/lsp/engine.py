@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING
 if TYPE_CHECKING:
     from shardlint.check import Report, Snapshot
     from shardlint.inference.door import Inference
-    from shardlint.model import Finding, Fix, Problem, Target
+    from shardlint.model import Finding, Fix, HandOff, Problem, Target
     from shardlint.records.catalogue import Catalogue
     from shardlint.workspace import Workspaces
 
@@ -62,11 +62,20 @@ def _none_from(caller: Snapshot, snapshot: Snapshot, finding: Finding) -> tuple[
     return ()
 
 
+def _no_reason(snapshot: Snapshot, finding: Finding) -> str:  # noqa: ARG001
+    return ""
+
+
+def _no_guards(snapshot: Snapshot, hand_off: HandOff) -> tuple[Fix, ...]:  # noqa: ARG001
+    return ()
+
+
 @dataclass(frozen=True, slots=True)
 class Engine:
     """`project` takes the folder of a file. `watched` gives glob patterns for the files that it reads settings and versions from.
     `workspaces` makes what finds the modules that documents import, for one session. `repairs_found_from` takes the caller, the file
-    to repair, and the finding in it.
+    to repair, and the finding in it. `why_no_repair` gives a clause for a finding without repairs, empty where there is none to give;
+    `guards` are for hand-offs without findings.
 
     `meanings` takes a report's questions and the folders to import from, and may take seconds; it is called on a thread, and
     never twice at once.
@@ -81,6 +90,8 @@ class Engine:
     workspaces: Callable[[], Workspaces] = _workspaces
     repairs_found_from: Callable[[Snapshot, Snapshot, Finding], tuple[Fix, ...]] = _none_from
     remembering: Callable[[], Callable[[Snapshot], Report]] | None = None
+    why_no_repair: Callable[[Snapshot, Finding], str] = _no_reason
+    guards: Callable[[Snapshot, HandOff], tuple[Fix, ...]] = _no_guards
 
     def checks(self) -> Callable[[Snapshot], Report]:
         """A check for one document, which may remember what it has found out for the next time."""
@@ -98,6 +109,8 @@ def core() -> Engine:
         _Jedi().meanings,
         repairs_found_from=_repairs_found_from,
         remembering=_remembering,
+        why_no_repair=_why_no_repair,
+        guards=_guards,
     )
 
 
@@ -125,6 +138,18 @@ def _repairs_found_from(caller: Snapshot, snapshot: Snapshot, finding: Finding) 
     from shardlint.fixes.elsewhere import repairs_found_from
 
     return repairs_found_from(caller, snapshot, finding)
+
+
+def _why_no_repair(snapshot: Snapshot, finding: Finding) -> str:
+    from shardlint.fixes.repair import why_none
+
+    return why_none(snapshot, finding)
+
+
+def _guards(snapshot: Snapshot, hand_off: HandOff) -> tuple[Fix, ...]:
+    from shardlint.fixes.guarding import guards
+
+    return guards(snapshot, hand_off)
 
 
 def _fix_all(snapshot: Snapshot) -> tuple[str, tuple[Fix, ...]]:

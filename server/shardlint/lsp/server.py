@@ -12,7 +12,7 @@ from pygls.lsp.server import LanguageServer
 
 from shardlint import __version__
 from shardlint.lsp.client import Client
-from shardlint.lsp.code_actions import FIX_ALL, QUICK_FIX, code_actions
+from shardlint.lsp.code_actions import FIX_ALL, GUARD, QUICK_FIX, code_actions
 from shardlint.lsp.engine import Engine
 from shardlint.lsp.hover import hover
 from shardlint.lsp.protocol import LifecycleProtocol
@@ -51,7 +51,7 @@ def build(engine: Engine) -> ShardlintServer:
     server = ShardlintServer()
     session = Session(engine, server.tell)
     publisher = Publisher(session, server.text_document_publish_diagnostics, server.tell)
-    actions = types.CodeActionOptions(code_action_kinds=[QUICK_FIX, FIX_ALL])
+    actions = types.CodeActionOptions(code_action_kinds=[QUICK_FIX, GUARD, FIX_ALL])
     server.feature(types.INITIALIZE)(partial(_initialize, session))
     server.feature(types.INITIALIZED)(partial(_watch_files, session, server))
     server.feature(types.WORKSPACE_DID_CHANGE_WORKSPACE_FOLDERS)(partial(_change_workspace, session, publisher))

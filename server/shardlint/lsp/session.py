@@ -15,7 +15,7 @@ from lsprotocol import types
 
 from shardlint.lsp.client import Client
 from shardlint.lsp.convert import changed, path_of
-from shardlint.model import Finding, Fix, Problem
+from shardlint.model import Finding, Fix, HandOff, Problem
 from shardlint.text import Text
 
 if TYPE_CHECKING:
@@ -84,6 +84,7 @@ class Session:
         self._checked: dict[str, CheckedDocument] = {}
         self._checks: dict[str, Callable[[Snapshot], Report]] = {}
         self._repairs: dict[str, dict[tuple[Finding, int], tuple[CheckedDocument, tuple[Fix, ...]]]] = {}
+        self._guards: dict[str, dict[HandOff, tuple[Fix, ...]]] = {}
         self._projects: dict[Path, Project] = {}
         self._told: set[Problem] = set()
         self._meanings: dict[Path, Mapping[str, str]] = {}
@@ -147,6 +148,7 @@ class Session:
         self._checked.pop(uri, None)
         self._checks.pop(uri, None)
         self._repairs.pop(uri, None)
+        self._guards.pop(uri, None)
         self._outdated.discard(uri)
         is_known = self._documents.pop(uri, None) is not None
         self._hold()
@@ -185,6 +187,7 @@ class Session:
             known = self._checked[uri] = self._check(document)
             self._outdated.discard(uri)
             self._repairs.pop(uri, None)
+            self._guards.pop(uri, None)
         return known
 
     def current(self, uri: str) -> CheckedDocument | None:
@@ -247,6 +250,13 @@ class Session:
                 ),
             )
         return known[key][1]
+
+    def guards(self, checked: CheckedDocument, hand_off: HandOff) -> tuple[Fix, ...]:
+        """The guards for a hand-off of a document, worked out when they are first asked for."""
+        known = self._guards.setdefault(checked.document.uri, {})
+        if hand_off not in known:
+            known[hand_off] = self.engine.guards(checked.snapshot, hand_off)
+        return known[hand_off]
 
     def bring_up_to_date(self, path: str) -> None:
         """Make the outdated reports again that speak of a file: before somebody is answered about it."""

@@ -219,10 +219,7 @@ def hand_offs(
             continue
         span = finding.location.span
         at[span] = (*at.get(span, ()), finding.rule)
-    placed = (
-        (rule, _concerned(rule, target)) for rule in catalogue.rules.values() if rule.when.get("devices") == "many"
-    )
-    about_devices = [(rule, concerned) for rule, concerned in placed if concerned.versions]
+    about_devices = _about_devices(catalogue, target)
     seen: dict[Span, HandOff] = {}
     offers = Offers()
     for event in events:
@@ -244,16 +241,35 @@ def hand_offs(
     return tuple(seen[span] for span in sorted(seen))
 
 
-def _would_break(event: Event, rules: Iterable[tuple[Rule, Target]]) -> str:
-    """What an array on several devices does here, if one may come: as seen, and where the program does not deal with it."""
+def _about_devices(catalogue: Catalogue, target: Target) -> list[tuple[Rule, Target]]:
+    """The rules about arrays on several devices, each with the part of the target that it concerns."""
+    placed = (
+        (rule, _concerned(rule, target)) for rule in catalogue.rules.values() if rule.when.get("devices") == "many"
+    )
+    return [(rule, concerned) for rule, concerned in placed if concerned.versions]
+
+
+def breaking(event: Event, catalogue: Catalogue, target: Target) -> Rule | None:
+    """The rule that an array on several devices breaks here, if one may come and the program does not deal with it."""
+    broken = _broken(event, _about_devices(catalogue, target))
+    return None if broken is None else broken[0]
+
+
+def _broken(event: Event, rules: Iterable[tuple[Rule, Target]]) -> tuple[Rule, Event, Target] | None:
     if not is_open(event):
-        return ""
+        return None
     many = Count(2, None)
     imagined = replace(event, value=Array(many, None), count=many, mixed=False)
     for rule, target in rules:
         if matches(rule, imagined) and verdict(rule.when, imagined) is Verdict.YES:
-            return "" if _silenced(rule, event, version_bound=False) else on_several_devices(rule, imagined, target)
-    return ""
+            return None if _silenced(rule, event, version_bound=False) else (rule, imagined, target)
+    return None
+
+
+def _would_break(event: Event, rules: Iterable[tuple[Rule, Target]]) -> str:
+    """What an array on several devices does here, if one may come: as seen, and where the program does not deal with it."""
+    broken = _broken(event, rules)
+    return "" if broken is None else on_several_devices(*broken)
 
 
 def _told(known: str, event: Event, offers: Offers) -> str:
