@@ -59,6 +59,7 @@ class Report:
 
     `questions` are paths to external objects that the table does not know and of which the answer might matter. `broken` are the
     spans that do not parse and were not checked. `called` are the functions of other files that were called, by path and place.
+    `aside` are the findings of other files that hold here too and that they tell themselves, by rule, path and span.
     """
 
     findings: tuple[Finding, ...]
@@ -69,6 +70,7 @@ class Report:
     looked_into: Mapping[str, Text] = field(default_factory=dict[str, Text])
     imports: tuple[str, ...] = ()
     called: frozenset[tuple[str, int]] = frozenset()
+    aside: frozenset[tuple[str, str, Span]] = frozenset()
 
 
 @dataclass(frozen=True)
@@ -119,7 +121,8 @@ def analyse(snapshot: Snapshot, memory: Memory | None = None) -> Analysis:
         )  # fmt: skip
         memory.main = main.forget()
         events, sources = seen.events, Sources.of(main, seen.modules)
-        found = matching.findings(events, sources, snapshot.target, snapshot.catalogue, patterns, known)
+        holding = matching.findings(events, sources, snapshot.target, snapshot.catalogue, patterns, known)
+        found = holding.findings
         if seen.wrong_claims:
             found = matching.in_order((*found, *claims.findings(seen.wrong_claims, sources)), main.path)
     except RecursionError:
@@ -131,17 +134,16 @@ def analyse(snapshot: Snapshot, memory: Memory | None = None) -> Analysis:
     kept = tuple(filter(snapshot.speaks_of, found))
     shown = matching.hand_offs(events, kept, sources, snapshot.target, snapshot.catalogue)
     others = {module.path: module.tree.text for module in seen.modules if module is not main}
-    here = tuple(event for event in events if sources.is_here(event.place))
-    elsewhere = {
-        module.path: Elsewhere(module.tree, tuple(event for event in events if sources.module(event.place) is module))
-        for module in seen.modules
-        if module is not main
-    }
+    by_module: dict[Module, list[Event]] = {module: [] for module in seen.modules}
+    for event in events:
+        by_module.setdefault(sources.module(event.place), []).append(event)
+    here = tuple(by_module.pop(main, ()))
+    elsewhere = {module.path: Elsewhere(module.tree, tuple(own_events)) for module, own_events in by_module.items()}
     near = tuple(module.name for module in imported(main, snapshot.modules))
     problems = tuple(Problem(snapshot.path, one.message, one.span) for one in main.claims.misread)
     problems += tuple(Problem(snapshot.path, sentence) for sentence in seen.missing)
     called = frozenset((one.path, one.span.start) for one in map(sources.location, seen.called))
-    report = Report(kept, problems, shown, seen.questions, tree.broken, others, near, called)
+    report = Report(kept, problems, shown, seen.questions, tree.broken, others, near, called, holding.aside)
     return Analysis(tree, here, report, elsewhere)
 
 

@@ -47,3 +47,39 @@ def test_what_callers_give_counts_for_all_files(tmp_path: Path, capsys: pytest.C
     assert found(tmp_path, capsys) == []
     (tmp_path / "main.py").write_text(CALLER.format(devices=2), encoding="utf-8")
     assert found(tmp_path, capsys) == [("bridge.py", 6)]
+
+
+STACK = """
+import jax, torch
+
+def push(stack, one):
+    many = jax.pmap(lambda x: x)(jax.numpy.arange(8.0))
+    torch.from_dlpack(many)
+    return stack
+
+def spread(x, mesh=None):
+    if mesh is None:
+        x = jax.pmap(lambda y: y)(x)
+    return torch.from_dlpack(x)
+"""
+
+
+def test_what_a_function_makes_itself_is_told_whoever_calls_it(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """The callers have nothing to do with it; they only lead to it, each through another file or not at all."""
+    (tmp_path / "stack.py").write_text(STACK, encoding="utf-8")
+    (tmp_path / "fill.py").write_text("import jax\nfrom stack import push\n\ndef fill(n):\n    return push([], n)\n")
+    (tmp_path / "main.py").write_text("import jax\nfrom fill import fill\n\nfill(jax.numpy.ones(3))\n")
+    assert found(tmp_path, capsys) == [("stack.py", 6), ("stack.py", 12)]
+
+
+@pytest.mark.parametrize(("arguments", "lines"), [("", [6, 12]), (", 'none'", [6])], ids=["so", "otherwise"])
+def test_what_callers_lead_to_is_told(
+    arguments: str, lines: list[int], tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    """What a function does on the way that its callers choose counts, and what it does on another does not."""
+    (tmp_path / "stack.py").write_text(STACK, encoding="utf-8")
+    call = f"import jax\nfrom stack import spread\n\nspread(jax.numpy.ones(8){arguments})\n"
+    (tmp_path / "main.py").write_text(call, encoding="utf-8")
+    assert found(tmp_path, capsys) == [("stack.py", line) for line in lines]

@@ -5,9 +5,9 @@ from __future__ import annotations
 import os
 import sys
 import traceback
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence, Set
 from contextlib import nullcontext
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
@@ -62,7 +62,7 @@ class Request:
 @dataclass
 class _Run:
     """What has come of a run so far. A problem is told at once, and once. `called` are the functions that a file called in another
-    one, `telling` the files with findings.
+    one, `telling` the files with findings, `aside` what is told of other files by these alone.
     """
 
     shipped: Catalogue
@@ -78,6 +78,7 @@ class _Run:
     spellings: dict[str, str] = field(default_factory=dict[str, str])
     called: set[tuple[str, int]] = field(default_factory=set[tuple[str, int]])
     telling: list[Checked] = field(default_factory=list[Checked])
+    aside: set[tuple[str, str, Span]] = field(default_factory=set[tuple[str, str, Span]])
 
     def __post_init__(self) -> None:
         self.workspaces = Workspaces(self.spelled)
@@ -218,21 +219,35 @@ def _check(run: _Run, path: Path, scope: Scope) -> None:
         clause = unparsed.sentence(checked.snapshot.text, checked.report.broken, sum(run.repaired[before:]))
         run.tell(problem(path, clause))
     run.called |= checked.report.called
+    run.aside |= checked.report.aside
     if checked.report.findings:
         run.telling.append(checked)
 
 
 def _add_all(run: _Run) -> None:
-    """Take in the findings. A function that other files were seen to call is not what anybody may call any more."""
+    """Take in the findings. A function that other files were seen to call is not what anybody may call any more: what is left of it is
+    what these lead to.
+    """
     by_path: dict[str, set[int]] = {}
     for path, start in run.called:
         by_path.setdefault(path, set()).add(start)
     for checked in run.telling:
         known = by_path.get(checked.snapshot.path)
         try:
-            _add(run, checked if known is None else checked_again(checked, frozenset(known)))
+            _add(
+                run,
+                checked if known is None else _confirmed(checked, checked_again(checked, frozenset(known)), run.aside),
+            )
         except Exception as error:  # noqa: BLE001 (as above)
             run.tell(_own_mistake(checked.source.path, error))
+
+
+def _confirmed(first: Checked, second: Checked, aside: Set[tuple[str, str, Span]]) -> Checked:
+    """What is found with the callers known, and what these were seen to lead to without having to do with it."""
+    found = second.report.findings
+    known = {one.identity for one in found}
+    more = tuple(one for one in first.report.findings if one.identity in aside and one.identity not in known)
+    return replace(second, report=replace(second.report, findings=(*found, *more)))
 
 
 def _add(run: _Run, checked: Checked) -> None:

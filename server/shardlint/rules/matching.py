@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from functools import cache
 
 from packaging.specifiers import SpecifierSet
@@ -25,6 +25,17 @@ from shardlint.syntax.tree import Tree
 from shardlint.text import Span
 
 
+@dataclass(frozen=True)
+class Found:
+    """The findings of one file, sorted by position, then those of others to which calls in it lead; one for each rule and place, the
+    surest way in telling the story. `aside` is what else of other files was seen to hold by the way, as they would identify it: what
+    they make themselves, whoever calls them, is theirs to tell.
+    """
+
+    findings: tuple[Finding, ...]
+    aside: frozenset[tuple[str, str, Span]]
+
+
 def findings(
     events: Iterable[Event],
     sources: Sources,
@@ -32,23 +43,37 @@ def findings(
     catalogue: Catalogue,
     patterns: Mapping[str, Pattern],
     table: Table,
-) -> tuple[Finding, ...]:
-    """The findings of one file, sorted by position, then those of others to which calls in it lead; one for each rule and place, the
-    surest way in telling the story.
-
-    `patterns` are what the records that have no rule look for, by name.
-    """
+) -> Found:
+    """What rules hold at hand-offs. `patterns` are what the records that have no rule look for, by name."""
     best: dict[tuple[str, str, Span], tuple[int, Finding]] = {}
+    aside: set[tuple[str, str, Span]] = set()
+    for rule, event, severity, meant, sure in _holding(list(events), target, catalogue, patterns, table):
+        if not sources.is_here(event.place) and not _calls(event, sources):
+            aside.add((rule.name, sources.module(event.place).path, shown_span(event, sources.tree(event.place))))
+            continue
+        removed = table.removed_in(event.consumer) if rule.match.timeline == LEAVING else None
+        finding = _finding(rule, event, severity, sources, meant, removed)
+        key = finding.identity
+        rank = (0 if sure else 1_000) + len(finding.steps)
+        if key not in best or rank < best[key][0]:
+            best[key] = (rank, finding)
+    told = in_order((finding for _, finding in best.values()), sources.main.path)
+    return Found(told, frozenset(aside))
+
+
+def _holding(
+    events: Sequence[Event], target: Target, catalogue: Catalogue, patterns: Mapping[str, Pattern], table: Table
+) -> Iterator[tuple[Rule, Event, Severity, Target, bool]]:
+    """Each rule that holds at an event, with how bad that is there, the part of the target on which it does, and whether that is sure."""
     spoken_for = frozenset(
         name for rule in catalogue.rules.values() if not rule.match.protocols for name in rule.match.names
     )
-    ordered = [event for event in events if sources.is_here(event.place) or _calls(event, sources)]
     by_protocol: dict[str, list[Event]] = {}
-    for event in ordered:
+    for event in events:
         by_protocol.setdefault(event.protocol, []).append(event)
     for rule in catalogue.rules.values():
         pattern = patterns.get(rule.name)
-        looked_at = ordered if pattern else [e for one in _protocols(rule) for e in by_protocol.get(one, ())]
+        looked_at = events if pattern else [e for one in _protocols(rule) for e in by_protocol.get(one, ())]
         concerned = _concerned(rule, target) if looked_at else target
         if not looked_at or not concerned.versions:
             continue
@@ -66,15 +91,8 @@ def findings(
                 continue
             sure = answer is Verdict.YES and meant.versions == target.versions
             severity = rule.severity_by.get(event.consumer, rule.severity) if sure else rule.possible
-            if severity is Severity.OFF:
-                continue
-            removed = table.removed_in(event.consumer) if rule.match.timeline == LEAVING else None
-            finding = _finding(rule, event, severity, sources, meant, removed)
-            key = finding.identity
-            rank = (0 if sure else 1_000) + len(finding.steps)
-            if key not in best or rank < best[key][0]:
-                best[key] = (rank, finding)
-    return in_order((finding for _, finding in best.values()), sources.main.path)
+            if severity is not Severity.OFF:
+                yield rule, event, severity, meant, sure
 
 
 def _protocols(rule: Rule) -> tuple[str, ...]:
