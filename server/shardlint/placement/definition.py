@@ -6,7 +6,7 @@ import ast
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
 
-from shardlint.placement.domain import UNKNOWN, Class, Symbol, Value
+from shardlint.placement.domain import UNKNOWN, Class, Symbol, Value, inside
 from shardlint.placement.lattice import joined
 from shardlint.syntax.tree import Place
 
@@ -38,7 +38,8 @@ class Definition:
 
     `shape` is `plain`, `record` (a dataclass: its constructor takes the fields) or `tuple` (a named one); `is_tree` tells that
     JAX looks into its objects. `held` is what attributes of its objects were seen to hold when nobody was at work on them:
-    what a method finds that is called from outside. A `restless` class holds containers that changed.
+    what a method finds that is called from outside. A `restless` class holds containers that changed; `inside` is what may be found in its
+    attributes, as `domain.inside` tells it.
     """
 
     name: str
@@ -50,6 +51,7 @@ class Definition:
     own_fields: tuple[Field, ...] = ()
     held: dict[str, Value] = field(default_factory=dict[str, Value])
     restless: bool = False
+    inside: int = 0
     _look: Look | None = None
 
     @property
@@ -65,13 +67,20 @@ class Definition:
         self.bases, self.own_fields = (), ()
         self.attributes.clear()
         self.held.clear()
+        self.inside = 0
         self._look = None
 
     def end(self, attributes: Mapping[str, Value], own_fields: tuple[Field, ...]) -> None:
         """Take on what the body has bound."""
-        self.attributes.update(attributes)
+        for name, value in attributes.items():
+            self.put(name, value)
         self.own_fields = own_fields
         self._look = None
+
+    def put(self, name: str, value: Value) -> None:
+        """Give the class an attribute."""
+        self.attributes[name] = value
+        self.inside |= inside(value)
 
     def derive(self, bases: tuple[Value, ...]) -> None:
         """Take on what the bases are."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Hashable, Iterable
 from collections.abc import Mapping as MappingType
 from dataclasses import dataclass, field
+from itertools import islice
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from shardlint.placement.counts import Count, Facts, Spans
@@ -274,6 +275,9 @@ class Elements:
         _measure(self, 1 + more, (self.item,), self.ids)
 
 
+_MOST_ATTRIBUTES = 128
+
+
 @dataclass(frozen=True, slots=True)
 class Instance:
     """An object of a class of the program: the attributes that it is known to have of its own, in the order in which it got
@@ -290,8 +294,9 @@ class Instance:
         _measure(self, 1, [item for _, item in self.items], self.ids)
 
     def having(self, changed: MappingType[str, Value]) -> Instance:
-        """The same object with other values in some of its attributes."""
-        return Instance(self.definition, tuple({**dict(self.items), **changed}.items()), self.ids)
+        """The same object with other values in some of its attributes. Of very many attributes the last are not followed."""
+        items = {**dict(self.items), **changed}
+        return Instance(self.definition, tuple(islice(items.items(), _MOST_ATTRIBUTES)), self.ids)
 
     def get(self, name: str) -> Value | None:
         """The attribute of its own, or None."""
@@ -331,6 +336,12 @@ class Function:
     code: Hashable
     closure: Hashable
     defaults: tuple[tuple[str, Value], ...] = ()
+    weight: int = field(init=False, compare=False, repr=False)
+    inside: int = field(init=False, compare=False, repr=False)
+
+    def __post_init__(self) -> None:
+        sees = getattr(self.closure, "enclosing", None) is not None
+        _measure(self, 1, [value for _, value in self.defaults], found=CLOSURES if sees else 0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -421,7 +432,7 @@ CLOSURES = 4
 _IDS = 3
 _MOST_IDS = 256
 
-_MEASURED = frozenset({Sequence, Mapping, Elements, Instance, OneOf})
+_MEASURED = frozenset({Sequence, Mapping, Elements, Instance, OneOf, Function})
 _LIGHT = frozenset(
     {
         Unknown, External, Constant, Slice, Symbol, Namespace, Host, Foreign, Capsule, Device, Devices, Mesh, Sharding, Spec, Fact,
@@ -443,8 +454,6 @@ def weight(value: Value) -> int:
             return 1 + sum(weight(part) for part in (function, *arguments, *(part for _, part in keywords)))
         case Transformed(function=function) | Method(owner=function) | Descriptor(function=function):
             return 1 + weight(function)
-        case Function(defaults=defaults):
-            return 1 + sum(weight(part) for _, part in defaults)
         case _:
             return 1
 
@@ -462,11 +471,6 @@ def inside(value: Value) -> int:
     match value:
         case Array():
             return ARRAYS
-        case Function(closure=closure, defaults=defaults):
-            found = CLOSURES if getattr(closure, "enclosing", None) is not None else 0
-            for _, default in defaults:
-                found |= inside(default)
-            return found
         case Partial(function):
             return inside(function)
         case _:
@@ -481,9 +485,11 @@ def marks(ids: Ids) -> int:
     return found
 
 
-def _measure(value: Container | OneOf, own: int, parts: Iterable[Any], ids: Ids) -> None:
+def _measure(
+    value: Container | OneOf | Function, own: int, parts: Iterable[Any], ids: Ids = frozenset(), *, found: int = 0
+) -> None:
     heavy: int = own
-    found: int = marks(ids) if ids else 0
+    found |= marks(ids) if ids else 0
     for part in parts:
         if type(part) in _LIGHT:
             heavy += 1

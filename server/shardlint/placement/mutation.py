@@ -26,6 +26,8 @@ from shardlint.placement.state import Change
 
 _HEAVIEST = 64
 _MAY_HOLD = frozenset({Sequence, Mapping, Elements, Instance, OneOf})
+_HOLDING = _MAY_HOLD | {Function}
+"""What holds others, and knows what may be `inside`."""
 
 
 def change_ids(ids: Ids, content: Value, frame: Frame, *, sure: bool) -> None:
@@ -52,21 +54,29 @@ def change_ids(ids: Ids, content: Value, frame: Frame, *, sure: bool) -> None:
 def _rewrite(owner: Frame, frame: Frame, ids: Ids, content: Value, *, sure: bool) -> None:
     """The variables of a frame, as seen from `frame`, with the new content in them."""
     bits = marks(ids)
-    for name, held in owner.state.variables.items():
-        if owner is frame and not inside(held) & bits:
-            continue
-        if type(held) in _MAY_HOLD or (isinstance(held, Function) and held.defaults):
-            value = frame.variable(owner, name) or held
-            new = rewritten(value, ids, content, sure=sure)
-            if new is not value:
-                frame.assign(owner, name, new)
+    held = owner.state.variables
+    seen = {name: held[name] for name in _holding(owner, bits)}
+    if owner is not frame:
+        seen |= {name: value for (written, name), value in frame.state.outer.items() if written is owner}
+    for name, value in seen.items():
+        new = rewritten(value, ids, content, sure=sure)
+        if new is not value:
+            frame.assign(owner, name, new)
+
+
+def _holding(owner: Frame, bits: int) -> list[str]:
+    """The variables of a frame in which one of the objects with these bits may be. This is asked for every change of every object, of
+    all variables of a module.
+    """
+    return [name for name, held in owner.state.variables.items() if type(held) in _HOLDING and inside(held) & bits]
 
 
 def _closures(frame: Frame) -> list[Frame]:
     """The frames of functions that have returned, and whose variables functions still see that a frame knows."""
     found: dict[Frame, None] = {}
-    for value in frame.state.variables.values():
-        for leaf in _functions_in(value) if inside(value) & CLOSURES else ():
+    values = frame.state.variables.values()
+    for value in [one for one in values if (type(one) in _HOLDING or type(one) is Partial) and inside(one) & CLOSURES]:
+        for leaf in _functions_in(value):
             around = leaf.closure
             while isinstance(around, Frame) and around.enclosing is not None and around not in found:
                 found[around] = None
@@ -87,11 +97,13 @@ def _functions_in(value: Value) -> Iterator[Function]:
 
 def _change_attributes(definition: Definition, ids: Ids, content: Value) -> None:
     """A container that a class holds has the new content too, or still the old one: which run was first is not followed here."""
-    for name, held in definition.attributes.items():
+    if not definition.inside & marks(ids):
+        return
+    for name, held in list(definition.attributes.items()):
         if type(held) in _MAY_HOLD:
             new = rewritten(held, ids, content, sure=False)
             if new is not held:
-                definition.attributes[name] = new
+                definition.put(name, new)
                 definition.restless = True
 
 

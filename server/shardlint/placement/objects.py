@@ -174,7 +174,7 @@ def set_attribute(
             machine.set_member(module, name, value, frame)
         case Class(definition):
             machine.upset()
-            definition.attributes[name] = joined(definition.attributes.get(name), value) or value
+            definition.put(name, joined(definition.attributes.get(name), value) or value)
         case _:
             change_each(owner, target, changed, frame)
 
