@@ -182,7 +182,7 @@ def _where_named(event: Event, site: Site) -> Site | None:
             return None
 
 
-_OF_PLACE = frozenset({"consumed-by", "consumer"})
+_OF_PLACE = frozenset({"consumed-by", "consumer", "not-consumer"})
 """What a fix asks of the place where it would stand."""
 
 
@@ -191,7 +191,9 @@ def _is_for(spec: FixSpec, event: Event, site: Site, analysis: Analysis) -> bool
     conditions = {key: wanted for key, wanted in spec.when.items() if key not in _OF_PLACE}
     if verdict(conditions, event) not in (Verdict.YES, Verdict.POSSIBLE):
         return False
-    if event.consumer not in spec.when.get("consumer", (event.consumer,)):
+    if event.consumer not in spec.when.get("consumer", (event.consumer,)) or event.consumer in spec.when.get(
+        "not-consumer", ()
+    ):
         return False
     return spec.when.get("consumed-by") != "importer" or _consumed_by_importer(site, analysis)
 

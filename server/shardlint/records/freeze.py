@@ -32,7 +32,9 @@ def freeze(source: Path, target: Path) -> list[Problem]:
         problems.append(problem(source / FAMILIES, reason))
     if not problems:
         write_pages(pages(catalogue, families), target / PAGES_NAME)
-        (target / FROZEN_NAME).write_text(encode(catalogue), encoding="utf-8", newline="\n")
+        whole = target / f"{FROZEN_NAME}.new"
+        whole.write_text(encode(catalogue), encoding="utf-8", newline="\n")
+        whole.replace(target / FROZEN_NAME)  # whoever reads it meanwhile sees the old one or this one
     return problems
 
 

@@ -200,6 +200,7 @@ class FixWhenTable(WhenTable):
 
     consumed_by: Literal["importer"] | None = None
     consumer: Annotated[list[Dotted] | None, Field(min_length=1)] = None
+    not_consumer: Annotated[list[Dotted] | None, Field(min_length=1)] = None
 
 
 class FixTable(_Table):
