@@ -14,6 +14,7 @@ from pathlib import Path
 import pytest
 
 from shardlint.records.cases import parse_cases
+from shardlint.records.catalogue import Observation
 from shardlint.records.observed import read_observations
 from shardlint.verify import Status, VerifyReport, verify
 from shardlint.verify.process import Job, VerifyError, run_jobs
@@ -91,8 +92,8 @@ def test_shipped_rules_do_what_their_pages_say(shipped: VerifyReport, rule: str)
 @pytest.mark.parametrize("rule", RULES)
 def test_what_is_kept_is_what_running_shows(shipped: VerifyReport, rule: str):
     """What `observed.json` tells of the versions installed here happens here."""
-    kept = {(one.jax, one.consumer, one.consumer_version): one for one in read_observations(RECORDS / rule)}
-    seen = {(one.jax, one.consumer, one.consumer_version): one for one in shipped.runs[rule].observations}
+    seen = {_key(one): one for one in shipped.runs[rule].observations}
+    kept = {_key(one): one for one in read_observations(RECORDS / rule)}
     ran = {one.case for one in shipped.outcomes if one.rule == rule and not one.fix and one.status is Status.OBSERVED}
     page = (RECORDS / rule / "cases.md").read_text(encoding="utf-8")
     cases = [case for case in parse_cases(page, rule) if case.title in ran and case.marks]
@@ -100,6 +101,10 @@ def test_what_is_kept_is_what_running_shows(shipped: VerifyReport, rule: str):
     assert {key: kept[key] for key in kept.keys() & seen.keys()} == {
         key: seen[key] for key in kept.keys() & seen.keys()
     }
+
+
+def _key(one: Observation) -> tuple[str, ...]:
+    return one.platform, one.jax, one.consumer, one.consumer_version
 
 
 _TELLS_TRACERS = (

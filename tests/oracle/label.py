@@ -12,6 +12,7 @@ import __future__
 import ast
 import builtins
 import contextlib
+import hashlib
 import importlib.abc
 import importlib.util
 import io
@@ -56,10 +57,13 @@ class Label:
 
 @dataclass(frozen=True)
 class Outcome:
-    """The labels of one program. `broken` tells the errors, by the line of the entry, which its maker did not mean."""
+    """The labels of one program. `broken` tells the errors, by the line of the entry, which its maker did not mean; `given` what each
+    hand-off was given, one after the other, as a digest of its dtype, shape and values.
+    """
 
     labels: tuple[Label, ...]
     broken: Mapping[int, str]
+    given: tuple[str, ...] = ()
 
 
 def label(programs: Sequence[tuple[Mapping[str, str], str]], limit: float) -> list[Outcome]:
@@ -82,8 +86,8 @@ def label(programs: Sequence[tuple[Mapping[str, str], str]], limit: float) -> li
         )
     answers = json.loads(done.stdout)
     return [
-        Outcome(tuple(Label(**row) for row in rows), {int(line): why for line, why in broken.items()})
-        for rows, broken in answers
+        Outcome(tuple(Label(**row) for row in rows), {int(line): why for line, why in broken.items()}, tuple(given))
+        for rows, broken, given in answers
     ]
 
 
@@ -92,18 +96,24 @@ class Watch:
 
     def __init__(self) -> None:
         self.seen: dict[tuple[str, int], dict[str, Any]] = {}
+        self.given: list[str] = []
         self._open: list[tuple[type[BaseException], ...]] = []
 
     def function(self, consumer: Callable[..., Any], name: str) -> Callable[..., Any]:
         """`consumer` with every call of it observed."""
 
         def call(*args: Any, **kwargs: Any) -> Any:
+            given = args[0] if args else next(iter(kwargs.values()), None)
+            self.given.append(
+                _digest(getattr(consumer, "__self__", None) if name.startswith("__") or not args else given)
+            )
             return self._observe(lambda: consumer(*args, **kwargs), name, sys._getframe(1))
 
         return call
 
     def read(self, owner: Any, name: str) -> Any:
         """The attribute `name` of `owner`, its reading observed."""
+        self.given.append(_digest(owner))
         return self._observe(lambda: getattr(owner, name), name, sys._getframe(1))
 
     @contextlib.contextmanager
@@ -137,6 +147,17 @@ class Watch:
             return _empty()
         row["passed"] += 1
         return value
+
+
+def _digest(given: Any) -> str:
+    """What an array holds, wherever it lives; the class of anything else, and of what cannot be read."""
+    import numpy as np
+
+    try:
+        values = np.asarray(given)
+        return f"{values.dtype} {values.shape} {hashlib.sha256(values.tobytes()).hexdigest()[:16]}"
+    except Exception:  # tracers, capsules, whatever a program hands over
+        return type(given).__name__
 
 
 def _meaning(error: Exception) -> str:
@@ -233,7 +254,7 @@ def _module_name(path: str) -> str:
     return path.removeprefix(_ROOT).removesuffix(".py").removesuffix("/__init__").replace("/", ".")
 
 
-def _run(files: Mapping[str, str], entry: str) -> tuple[list[dict[str, Any]], dict[int, str]]:
+def _run(files: Mapping[str, str], entry: str) -> tuple[list[dict[str, Any]], dict[int, str], list[str]]:
     """One program on every assignment of its flags, in the order of its statements; what it meant to raise ends a statement."""
     modules, watch = _Modules(files), Watch()
     builtins.__dict__["__watch__"] = watch
@@ -257,7 +278,7 @@ def _run(files: Mapping[str, str], entry: str) -> tuple[list[dict[str, Any]], di
                     broken.setdefault(statement.lineno, f"{type(error).__name__}: {str(error)[:300]}")
     sys.meta_path.remove(modules)
     modules.forget()
-    return list(watch.seen.values()), broken
+    return list(watch.seen.values()), broken, watch.given
 
 
 def main() -> None:
