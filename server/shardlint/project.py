@@ -89,10 +89,12 @@ class Checked:
 
 @dataclass(frozen=True, slots=True)
 class Repaired:
-    """The text of a file after its safe fixes, and those that led there."""
+    """What is written in a file before its safe fixes and after, and those that led there; `problem` says why it has to stay as it is."""
 
+    before: str
     text: str
     fixes: tuple[Fix, ...]
+    problem: Problem | None = None
 
 
 def scope_of(
@@ -192,6 +194,8 @@ def repair(checked: Checked) -> Repaired:
     from shardlint.fixes.repair import fix_all
 
     snapshot = checked.snapshot
+    if snapshot.text.cells:
+        return _repaired_notebook(checked)
     applied: list[Fix] = []
     for _ in range(_MOST_REPAIRS if checked.report.findings else 0):
         text, fixes = fix_all(snapshot)
@@ -199,7 +203,20 @@ def repair(checked: Checked) -> Repaired:
             break
         applied += fixes
         snapshot = replace(snapshot, text=Text(text))
-    return Repaired(snapshot.text.source, tuple(applied))
+    return Repaired(checked.snapshot.text.source, snapshot.text.source, tuple(applied))
+
+
+def _repaired_notebook(checked: Checked) -> Repaired:
+    """The JSON of a notebook with its cells repaired."""
+    from shardlint.fixes.repair import fixed
+
+    text, fixes = fixed(checked.snapshot)
+    written = checked.source.raw.decode(checked.source.encoding)
+    new = notebook.rewritten(written, checked.snapshot.text, text) if fixes else written
+    if new is None:
+        clause = "was not repaired: its JSON is not laid out as Jupyter does it, and all of it would be written anew."
+        return Repaired(written, written, (), problem(checked.source.path, clause))
+    return Repaired(written, new, fixes)
 
 
 def repairs_of(checked: Checked, finding: Finding) -> tuple[Fix, ...]:

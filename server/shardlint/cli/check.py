@@ -20,6 +20,7 @@ from shardlint.files import SourceFile, problem, write
 from shardlint.model import Location, Problem, Severity, Target
 from shardlint.project import (
     Checked,
+    Repaired,
     Scope,
     check_file,
     checked_again,
@@ -70,7 +71,7 @@ class _Run:
     scopes: dict[Path, Scope] = field(default_factory=dict[Path, Scope])
     found: dict[tuple[str, str, Span], Entry] = field(default_factory=dict[tuple[str, str, Span], Entry])
     texts: dict[str, Text] = field(default_factory=dict[str, Text])
-    differences: list[tuple[SourceFile, str]] = field(default_factory=list[tuple[SourceFile, str]])
+    differences: list[tuple[SourceFile, Repaired]] = field(default_factory=list[tuple[SourceFile, Repaired]])
     repaired: list[int] = field(default_factory=list[int])
     read: int = 0
     told: set[str] = field(default_factory=set[str])
@@ -271,10 +272,12 @@ def _placed(one: Problem, checked: Checked) -> Problem:
 def _repaired(run: _Run, checked: Checked, scope: Scope) -> Checked | Problem:
     """The file after its repair, or as it was where nothing is repaired or only shown."""
     after = repair(checked)
+    if after.problem is not None:
+        run.tell(after.problem)
     if not after.fixes:
         return checked
     if run.request.only_show:
-        run.differences.append((checked.source, after.text))
+        run.differences.append((checked.source, after))
         return checked
     failure = write(checked.source, after.text)
     if failure:
@@ -286,10 +289,11 @@ def _repaired(run: _Run, checked: Checked, scope: Scope) -> Checked | Problem:
 
 def _show_differences(run: _Run) -> None:
     paint, seen = paint_for(sys.stdout, os.environ), sys.stdout.isatty()
-    for source, new in run.differences:
+    for source, made in run.differences:
         mark = "\ufeff" if source.encoding == "utf-8-sig" else ""
-        old = mark + source.text.source
-        shown = diff.render(_name_here(source.path), old, mark + new, paint, harmless if seen else str)
+        shown = diff.render(
+            _name_here(source.path), mark + made.before, mark + made.text, paint, harmless if seen else str
+        )
         # Who applies it needs the bytes that are in the file.
         exact = shown.encode(source.encoding.removesuffix("-sig"), "backslashreplace")
         click.echo(shown if seen else exact, nl=False, color=True)

@@ -25,6 +25,7 @@ from shardlint.records.template import TemplateError, compile_example
 from shardlint.rules.conditions import verdict
 from shardlint.rules.matching import matches, shown_span, title
 from shardlint.rules.places import here
+from shardlint.text import Text
 
 _SAFE = frozenset({Safety.SAFE})
 _Repair = tuple[Fix, Analysis]
@@ -38,7 +39,13 @@ def repairs(snapshot: Snapshot, finding: Finding) -> tuple[Fix, ...]:
 
 
 def fix_all(snapshot: Snapshot) -> tuple[str, tuple[Fix, ...]]:
-    """The text with every safe repair made, and the repairs in the order in which they were made.
+    """The source with every safe repair made, and the repairs in the order in which they were made."""
+    text, fixes = fixed(snapshot)
+    return text.source, fixes
+
+
+def fixed(snapshot: Snapshot) -> tuple[Text, tuple[Fix, ...]]:
+    """The same as a text, which knows the cells of a notebook.
 
     What can be made together is, and the file is checked again, until nothing safe is left. Each time leaves fewer findings,
     so there is an end.
@@ -49,7 +56,7 @@ def fix_all(snapshot: Snapshot) -> tuple[str, tuple[Fix, ...]]:
         fixes, analysis = made
         done += fixes
         snapshot = replace(snapshot, text=analysis.tree.text)
-    return snapshot.text.source, tuple(done)
+    return snapshot.text, tuple(done)
 
 
 def _many_safe(snapshot: Snapshot, analysis: Analysis) -> tuple[list[Fix], Analysis] | None:
