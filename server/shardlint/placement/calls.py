@@ -38,6 +38,7 @@ from shardlint.placement.domain import (
     Value,
     Version,
 )
+from shardlint.placement.ducks import perhaps_called
 from shardlint.placement.effects import EFFECTS
 from shardlint.placement.external import called
 from shardlint.placement.frame import Frame
@@ -197,6 +198,7 @@ class Calls:
             case Unknown() | Instance() if (effect := self._machine.table.effects.get(f"?.{name}")) is not None:
                 return EFFECTS[effect.name](Site(self._machine, frame, node, f"?.{name}", effect, arguments, owner))
             case _:
+                perhaps_called(Method(owner, name), arguments, node, frame, self._machine)
                 result = called(Method(owner, name), arguments, node, frame, self._machine)
                 if name in _NEVER_RETURN:
                     frame.state.alive = False
