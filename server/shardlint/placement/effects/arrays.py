@@ -18,12 +18,14 @@ from shardlint.placement.domain import (
     Fact,
     Foreign,
     Host,
+    Method,
     OneOf,
     Sequence,
     Symbol,
     Unknown,
     Value,
 )
+from shardlint.placement.external import called
 from shardlint.placement.giving import give_up
 from shardlint.placement.lattice import (
     alternatives,
@@ -174,9 +176,11 @@ def some_array(site: Site) -> Value:
 
 def cast(site: Site) -> Value:
     """`x.astype(jnp.bfloat16)` of who knows what: of what has such a method, arrays of JAX and of NumPy take a dtype by JAX's name."""
-    dtype = site.arguments.get(0, "dtype")
-    if not isinstance(dtype, Symbol) or not dtype.name.startswith("jax.numpy."):
-        return UNKNOWN
+    dtype, owner = site.arguments.get(0, "dtype"), site.owner
+    told = isinstance(dtype, Symbol) and dtype.name.startswith("jax.numpy.")
+    if not told or type(owner) is not Unknown:  # of what can be asked about more can be known
+        method = Method(UNKNOWN if owner is None else owner, site.name.rpartition(".")[2])
+        return called(method, site.arguments, site.node, site.frame, site.machine)
     traced = Tracing.MAYBE if site.frame.traced else Tracing.NO
     return typed(one_of([Array(None, site.frame.fresh(site.node), traced=traced), Host()]), site)
 
