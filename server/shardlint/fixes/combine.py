@@ -20,7 +20,7 @@ def combined(plans: Sequence[Plan], module: Module) -> tuple[Edit, ...] | None:
     """
     edits = ordered(edit for plan in plans for edit in plan.edits)
     intent = merged(plan.intent for plan in plans)
-    kept = [*intent.swaps.values(), *(made for statements in intent.ahead.values() for made in statements)]
+    kept = [*intent.swaps.items(), *((anchor, one) for anchor, made in intent.ahead.items() for one in made)]
     taken = removed(needless([pair for plan in plans for pair in plan.gone], kept), module.tree)
     if taken:
         fewer = ordered([*edits, *(edit for item in taken for edit in item.edits)])

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from functools import cached_property
 from itertools import pairwise
 
-from shardlint.fixes.bindings import Binding, Import, by_name, outside, scope_bindings
+from shardlint.fixes.bindings import Binding, Import, by_name, scope_bindings
 from shardlint.fixes.surroundings import Surroundings, blocks, path_to
 from shardlint.placement.table import Table
 from shardlint.syntax.scopes import names_of
@@ -42,8 +42,8 @@ class Names:
         found: list[Scope] = []
         immediate = True
         for owner in _owners(self.around.path):
-            if isinstance(owner, ast.ClassDef) and any(not isinstance(s.owner, ast.ClassDef) for s in found):
-                continue  # a class's names are not seen from the functions in it
+            if isinstance(owner, ast.ClassDef) and found:
+                continue  # a class's names are not seen from the functions and classes in it
             found.append(Scope(owner, immediate, by_name(scope_bindings(owner, self.around.chunk, self.table))))
             immediate = immediate and not isinstance(owner, (*_FUNCTIONS, ast.GeneratorExp))
         found.append(Scope(None, immediate, self.around.module.names))
@@ -169,24 +169,52 @@ def _loads(item: Import, module: str, table: Table) -> bool:
 
 
 def loose(root: ast.AST, name: str, mentions: Callable[[ast.AST, str], bool] | None = None) -> int:
-    """How often `name` occurs where no function in `root` binds it, and how many nodes anywhere in it mention it else."""
+    """How often `name` occurs where no function or class in `root` surely binds it, and how many nodes anywhere in it mention it else."""
     count = 0
-    stack = [(root, False)]
+    stack = [(root, False, False)]
     while stack:
-        node, bound = stack.pop()
-        if not bound:
+        node, bound, by_class = stack.pop()
+        if not bound and not by_class:
             count += isinstance(node, ast.Name) and node.id == name
             count += isinstance(node, ast.Global | ast.Nonlocal) and name in node.names
         count += mentions is not None and mentions(node, name)
-        if isinstance(node, _FUNCTIONS) and name in names_of(node).local:
-            around = outside(node)
-            stack += [(child, bound or child not in around) for child in _parts(node, around)]
-        else:
-            stack += [(child, bound) for child in ast.iter_child_nodes(node)]
+        inside: list[ast.AST] = []
+        if isinstance(node, _FUNCTIONS):
+            inside = [node.body] if isinstance(node, ast.Lambda) else [*node.body]
+            local = bound or name in names_of(node).local
+            stack += [(child, local, False) for child in inside]
+        elif isinstance(node, ast.ClassDef):
+            inside = [*node.body]
+            first = _bound_after(node, name)
+            stack += [(child, bound, place >= first) for place, child in enumerate(inside)]
+        elif isinstance(node, _COMPREHENSIONS):
+            inside = [part for part in ast.iter_child_nodes(node) if part is not node.generators[0]]
+            inside += [part for part in ast.iter_child_nodes(node.generators[0]) if part is not node.generators[0].iter]
+            stack += [(child, bound, False) for child in inside]
+            stack.append((node.generators[0].iter, bound, by_class))
+            continue
+        stack += [(child, bound, by_class) for child in ast.iter_child_nodes(node) if child not in inside]
     return count
 
 
-def _parts(function: ast.FunctionDef | ast.AsyncFunctionDef | ast.Lambda, around: list[ast.AST]) -> list[ast.AST]:
-    """What runs around a function, and its body."""
-    body: list[ast.AST] = [function.body] if isinstance(function, ast.Lambda) else [*function.body]
-    return [*around, *body]
+def _bound_after(node: ast.ClassDef, name: str) -> int:
+    """Behind how many statements of a class its own `name` is what the class's body reads. Functions in it see another one."""
+    parts = [part for statement in node.body for part in ast.walk(statement)]
+    unsure = any(
+        (isinstance(part, ast.Name) and part.id == name and isinstance(part.ctx, ast.Del))
+        or (isinstance(part, ast.Global | ast.Nonlocal) and name in part.names)
+        for part in parts
+    )
+    for place, statement in enumerate(() if unsure else node.body):
+        match statement:
+            case ast.Import(names=aliases) | ast.ImportFrom(names=aliases):
+                given = {alias.asname or alias.name.partition(".")[0] for alias in aliases}
+            case ast.Assign(targets=[ast.Name(id=target)]):
+                given = {target}
+            case ast.FunctionDef(name=target) | ast.AsyncFunctionDef(name=target) | ast.ClassDef(name=target):
+                given = {target}
+            case _:
+                continue
+        if name in given:
+            return place + 1
+    return len(node.body)

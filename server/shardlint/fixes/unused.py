@@ -10,7 +10,7 @@ from dataclasses import dataclass
 from shardlint.fixes.bindings import Import
 from shardlint.fixes.module import Module
 from shardlint.fixes.names import Names, Scope, loose
-from shardlint.fixes.surroundings import blocks
+from shardlint.fixes.surroundings import Surroundings, blocks
 from shardlint.model import Edit
 from shardlint.syntax.tree import Chunk, Place, Tree
 from shardlint.text import Span, Text
@@ -27,30 +27,48 @@ class Removed:
     left: ast.stmt | None
 
 
-def needless(gone: Sequence[tuple[ast.Name, Names]], kept: Iterable[ast.AST]) -> list[Import]:
+def needless(gone: Sequence[tuple[ast.Name, Names]], kept: Iterable[tuple[ast.AST, ast.AST]]) -> list[Import]:
     """Imports whose names occur only in the nodes `gone` that repairs take away, and not in those that they put there.
 
-    Each node comes with the names in sight of it. A plain `import jax` stays: it says that the program uses the library, not
-    what it uses of it. So does what is imported for others (`as` its own name, a comment for linters, anything in a package's
-    own module) and what any text of the file may mean.
+    Each node that goes comes with the names in sight of it; each that is `kept`, with the node of the program in whose place or ahead
+    of which it comes to stand. A plain `import jax` stays: it says that the program uses the library, not what it uses of it. So does
+    what is imported for others (`as` its own name, a comment for linters, anything in a package's own module, and in a class, of
+    which it is an attribute) and what any text of the file may mean.
     """
     counts: dict[ast.AST, int] = {}
     found: dict[ast.AST, tuple[Import, Scope, Names]] = {}
     for node, names in gone:
         items, scope = names.imports_of(node.id), names.scope_of(node.id)
-        if scope is not None and len(items) == len(scope.names[node.id]) == 1:
+        if scope is None or isinstance(scope.owner, ast.ClassDef):
+            continue
+        if len(items) == len(scope.names[node.id]) == 1:
             alias = items[0].alias.node
             counts[alias] = counts.get(alias, 0) + 1
             found[alias] = items[0], scope, names
     going = {node for node, _ in gone}
-    still = {node.id for root in kept for node in ast.walk(root) if isinstance(node, ast.Name) and node not in going}
+    still: dict[str, set[ast.AST]] = {}
+    for place, root in kept:
+        for node in ast.walk(root):
+            if isinstance(node, ast.Name) and node not in going:
+                still.setdefault(node.id, set()).add(place)
     return [
         item
         for alias, (item, scope, names) in found.items()
-        if item.name not in still
+        if not _is_in_sight(item, scope, still.get(item.name, set()), names.around.module)
         and _goes(item, names.around.module)
         and uses(item.name, scope.owner, names.around.module) == counts[alias]
     ]
+
+
+def _is_in_sight(item: Import, scope: Scope, places: Collection[ast.AST], module: Module) -> bool:
+    """Whether what the import binds in its scope is what its name means at one of the places."""
+    wanted = set(places)
+    for chunk in module.tree.chunks if wanted else ():
+        met = [node for root in chunk.body for node in ast.walk(root) if node in wanted]
+        for seen in (Names(Surroundings(module, chunk, node)).scope_of(item.name) for node in met):
+            if seen is not None and seen.owner is scope.owner:
+                return True
+    return False
 
 
 def _goes(item: Import, module: Module) -> bool:
@@ -81,7 +99,11 @@ def uses(name: str, owner: ast.AST | None, module: Module) -> int:
     count = sum(len(word.findall(tree.text.slice(span))) for span in tree.broken)
     count += len(re.findall(rf"#\s*type:.*\b{re.escape(name)}\b", tree.text.source))
     if owner is not None:
-        return count + sum(loose(root, name, _mentions) for root in ast.iter_child_nodes(owner))
+        # a default, a decorator or an annotation is of the scope around
+        inside = (
+            owner.body if isinstance(owner, ast.FunctionDef | ast.AsyncFunctionDef) else ast.iter_child_nodes(owner)
+        )
+        return count + sum(loose(root, name, _mentions) for root in inside)
     roots = (root for chunk in tree.chunks if name in chunk.text.source for root in chunk.body)
     return count + sum(loose(root, name, _mentions) for root in roots)
 
@@ -100,38 +122,54 @@ def _mentions(node: ast.AST, name: str) -> bool:
 def removed(items: Collection[Import], tree: Tree) -> list[Removed]:
     """The edits that take names out of their import statements, and whole statements where no name is left."""
     found: list[Removed] = []
-    for statement, chunk in {item.statement: item.alias.chunk for item in items}.items():
-        going = {item.alias.node for item in items if item.statement is statement}
-        left = [alias for alias in statement.names if alias not in going]
+    taken = {item.alias.node for item in items}
+    statements = {item.statement: item.alias.chunk for item in items}
+    whole = {one for one in statements if taken.issuperset(one.names)}
+    for statement, chunk in statements.items():
+        left = [alias for alias in statement.names if alias not in taken]
         if not left:
-            edit, stand_in = _whole(chunk, statement, tree)
-            found.append(Removed((edit,), statement, stand_in))
+            edit, stand_in = _whole(chunk, statement, whole, tree)
+            found.append(Removed(() if edit is None else (edit,), statement, stand_in))
         else:
             rest = ast.Import(left)
             if isinstance(statement, ast.ImportFrom):
                 rest = ast.ImportFrom(statement.module, left, statement.level)
-            found.append(Removed(tuple(_some(chunk, statement, going, tree)), statement, rest))
+            found.append(Removed(tuple(_some(chunk, statement, taken, tree)), statement, rest))
     return found
 
 
-def _whole(chunk: Chunk, statement: ast.stmt, tree: Tree) -> tuple[Edit, ast.stmt | None]:
-    """Without its lines, a comment behind it included; a block or a line that it shares with others stays."""
-    span, text = tree.span(Place(chunk, statement)), tree.text
-    line, last = text.line_of(span.start), text.line_of(span.end)
-    behind = text.source[span.end : text.line_span(last).end].strip(" \t;")
-    block = _block(chunk, statement)
-    if block is not None and len(block) == 1:
-        return Edit(span, "pass"), ast.Pass()
-    if not text.source[text.line_starts[line] : span.start].strip() and behind[:1] in ("", "#"):
-        return Edit(Span(text.line_starts[line], _next_line(text, last)), ""), None
+def _whole(
+    chunk: Chunk, statement: ast.stmt, going: Collection[ast.stmt], tree: Tree
+) -> tuple[Edit | None, ast.stmt | None]:
+    """Without its lines, a comment behind it included; a block or a line that it shares with others stays.
+
+    What goes with it on one line goes with the first of them.
+    """
+    text, block = tree.text, _block(chunk, statement)
     siblings = block if block is not None else chunk.body
-    index = siblings.index(statement)
-    if index + 1 < len(siblings):
-        following = tree.span(Place(chunk, siblings[index + 1])).start
-        if text.line_of(following) == last:
-            return Edit(Span(span.start, following), ""), None
-    if index > 0:
-        return Edit(Span(tree.span(Place(chunk, siblings[index - 1])).end, span.end), ""), None
+    spans = [tree.span(Place(chunk, one)) for one in siblings]
+    first = last = siblings.index(statement)
+
+    def joined(index: int) -> bool:
+        """Whether the sibling shares a line with the one before, and goes like that."""
+        together = text.line_of(spans[index].start) == text.line_of(spans[index - 1].end)
+        return together and siblings[index] in going and siblings[index - 1] in going
+
+    if first > 0 and joined(first):
+        return None, None
+    while last + 1 < len(siblings) and joined(last + 1):
+        last += 1
+    span = Span(spans[first].start, spans[last].end)
+    if first == 0 and block is not None and all(one in going for one in block):
+        return Edit(span, "pass"), ast.Pass()
+    start, end = text.line_of(span.start), text.line_of(span.end)
+    behind = text.source[span.end : text.line_span(end).end].strip(" \t;")
+    if not text.source[text.line_starts[start] : span.start].strip() and behind[:1] in ("", "#"):
+        return Edit(Span(text.line_starts[start], _next_line(text, end)), ""), None
+    if last + 1 < len(siblings) and text.line_of(spans[last + 1].start) == end:
+        return Edit(Span(span.start, spans[last + 1].start), ""), None
+    if first > 0:
+        return Edit(Span(spans[first - 1].end, span.end), ""), None
     return Edit(span, "pass"), ast.Pass()
 
 
