@@ -74,18 +74,19 @@ def write(source: SourceFile, text: str) -> Problem | None:
     """Replace the file's content by `text`, in the encoding it had, or say in one sentence why it was left as it is.
 
     The new content is complete beside the file before it takes its place, so that at every moment the file is old or new as
-    a whole. Mode and links stay: what a symbolic link names is what is replaced.
+    a whole. Mode and links stay: what a symbolic link names is what is replaced. So do owner and group, as far as the system lets
+    whoever runs this give a file away.
     """
     target = Path(os.path.realpath(source.path))
     try:
         content = text.encode(source.encoding)
-        mode = target.stat().st_mode
+        status = target.stat()
         # Replacing needs no right on the file itself, and root has every right: the mode says what its owner wants.
-        if not mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(target, os.W_OK):
+        if not status.st_mode & (stat.S_IWUSR | stat.S_IWGRP | stat.S_IWOTH) or not os.access(target, os.W_OK):
             return problem(source.path, "is read-only and was left as it is; make it writable to have it repaired.")
         if read_bytes(target) != source.raw:
             return problem(source.path, "was changed by another program meanwhile and was left as it is; run again.")
-        _replace(target, content, stat.S_IMODE(mode))
+        _replace(target, content, status)
     except UnicodeEncodeError:
         return problem(source.path, f"the repair does not fit its encoding, {source.encoding}; it was left as it is.")
     except OSError as error:
@@ -103,7 +104,7 @@ def _decoded(raw: bytes) -> tuple[str, str]:
     return raw.decode(encoding), encoding
 
 
-def _replace(target: Path, content: bytes, mode: int) -> None:
+def _replace(target: Path, content: bytes, before: os.stat_result) -> None:
     descriptor, name = tempfile.mkstemp(dir=target.parent, prefix=f".{target.name}.", suffix=".shardlint")
     temporary = Path(name)
     try:
@@ -111,9 +112,20 @@ def _replace(target: Path, content: bytes, mode: int) -> None:
             file.write(content)
             file.flush()
             os.fsync(file.fileno())
-        temporary.chmod(mode)
+        _give(temporary, before)
+        temporary.chmod(stat.S_IMODE(before.st_mode))
         temporary.replace(target)
     except BaseException:
         with contextlib.suppress(OSError):
             temporary.unlink()
         raise
+
+
+def _give(temporary: Path, before: os.stat_result) -> None:
+    """Let a new file belong to whom the old one belongs. Only root may change the owner; the group anybody who is in it."""
+    now = temporary.stat()
+    for user, group in ((before.st_uid, before.st_gid), (-1, before.st_gid)):
+        if (now.st_uid, now.st_gid) != (before.st_uid, before.st_gid):
+            with contextlib.suppress(OSError):
+                os.chown(temporary, user, group)
+                return

@@ -55,6 +55,11 @@ def shardlint() -> None:
     help="Show what --fix would change, and write nothing. Exit code 0: nothing, 1: something.",
 )
 @click.option(
+    "--unsafe-fixes",
+    is_flag=True,
+    help="With --fix and --diff: make every repair, also what copies, moves data or changes the meaning. Else: show which these are.",
+)
+@click.option(
     "--output-format",
     type=click.Choice(["text", "concise", "json"]),
     default="text",
@@ -76,6 +81,7 @@ def check(
     paths: tuple[Path, ...],
     fix: bool,
     diff: bool,
+    unsafe_fixes: bool,
     output_format: str,
     jax_version: str | None,
     select: tuple[str, ...],
@@ -88,14 +94,22 @@ def check(
     The folder you are in is checked, if none is given. In a folder all .py files and notebooks count, but not what `exclude` in pyproject.toml names; what you give by its name is checked in any case, a file
     of any suffix as Python. The code is only read, never imported or run. Exit code 0: nothing found, 1: something found, 2: something could not be read or used, a statement that does not parse for one.
     """
-    from shardlint.cli.check import Request, run_check
+    from shardlint.cli.check import run_check
+    from shardlint.cli.running import Request
     from shardlint.selection import Asked
 
+    if diff and output_format != "text":
+        message = f"--diff prints a diff and no findings, so that --output-format {output_format} has nothing to print; leave one out."
+        raise click.UsageError(message)
+    if unsafe_fixes and not (fix or diff) and output_format == "concise":
+        message = "--output-format concise shows no repairs, so that --unsafe-fixes says nothing; add --fix or --diff, or leave one out."
+        raise click.UsageError(message)
     shipped = shipped_catalogue()
     request = Request(
         paths=paths or (Path(),),
         repair=fix,
         only_show=diff,
+        unsafe=unsafe_fixes,
         output_format=output_format,
         target=target_of(jax_version, shipped),
         rules=Asked(_names(select) if select else None, _names(extend_select), _names(ignore)),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import ast
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from shardlint.check import Analysis, Snapshot, analyse
@@ -44,43 +44,58 @@ def fix_all(snapshot: Snapshot) -> tuple[str, tuple[Fix, ...]]:
     return text.source, fixes
 
 
-def fixed(snapshot: Snapshot) -> tuple[Text, tuple[Fix, ...]]:
-    """The same as a text, which knows the cells of a notebook.
+def fixed(snapshot: Snapshot, wanted: frozenset[Safety] = _SAFE) -> tuple[Text, tuple[Fix, ...]]:
+    """The same as a text, which knows the cells of a notebook, with the best repair of the `wanted` safety made of every finding.
 
-    What can be made together is, and the file is checked again, until nothing safe is left. Each time leaves fewer findings,
-    so there is an end.
+    What can be made together is, and the file is checked again, until there is nothing left to make. Each time leaves fewer
+    findings, so there is an end. The first so many, for which nothing could be made, are not tried each time.
     """
     done: list[Fix] = []
-    analysis = analyse(snapshot)
-    while (made := _many_safe(snapshot, analysis) or _first_safe(snapshot, analysis)) is not None:
+    analysis, vain = analyse(snapshot), 0
+    while True:
+        found = [*here(analysis.report.findings, snapshot.path)]
+        made = _many(snapshot, analysis, found[vain:], wanted)
+        if made is None:
+            made, vain = _first(snapshot, analysis, found, min(vain, len(found)), wanted)
+        if made is None:
+            return snapshot.text, tuple(done)
         fixes, analysis = made
         done += fixes
         snapshot = replace(snapshot, text=analysis.tree.text)
-    return snapshot.text, tuple(done)
 
 
-def _many_safe(snapshot: Snapshot, analysis: Analysis) -> tuple[list[Fix], Analysis] | None:
-    """The first safe repair of every finding, as far as these do not meet, if they hold together."""
+_Made = tuple[list[Fix], Analysis]
+
+
+def _many(snapshot: Snapshot, analysis: Analysis, found: Sequence[Finding], wanted: frozenset[Safety]) -> _Made | None:
+    """The first repair of every finding, as far as these do not meet and hold together. None if that of the first holds only alone."""
     module = module_of(snapshot, analysis)
-    repaired: list[Finding] = []
-    fixes: list[Fix] = []
-    plans: list[Plan] = []
-    for finding in here(analysis.report.findings, snapshot.path):
-        for fix, made in _fixes(snapshot, analysis, finding, module, _SAFE):
-            if apart(made, plans):
-                repaired.append(finding)
-                fixes.append(fix)
-                plans.append(made)
-            break
-    edits = combined(plans, module) if len(plans) > 1 else None
-    after = None if edits is None else proven(snapshot, analysis, repaired, edits)
-    return None if after is None else (fixes, after)
+    chosen: list[tuple[Finding, Fix, Plan]] = []
+    for finding in found:
+        fix, made = next(_fixes(snapshot, analysis, finding, module, wanted), (None, None))
+        if fix is None or made is None:
+            continue
+        if apart(made, [plan for _, _, plan in chosen]):
+            chosen.append((finding, fix, made))
+        elif not chosen:
+            return None
+    while len(chosen) > 1:
+        edits = combined([plan for _, _, plan in chosen], module)
+        after = None if edits is None else proven(snapshot, analysis, [finding for finding, _, _ in chosen], edits)
+        if after is not None:
+            return [fix for _, fix, _ in chosen], after
+        del chosen[len(chosen) // 2 :]
+    return None
 
 
-def _first_safe(snapshot: Snapshot, analysis: Analysis) -> tuple[list[Fix], Analysis] | None:
-    own = here(analysis.report.findings, snapshot.path)
-    found = (made for finding in own for made in _repairs(snapshot, analysis, finding, _SAFE))
-    return next((([fix], after) for fix, after in found), None)
+def _first(
+    snapshot: Snapshot, analysis: Analysis, found: Sequence[Finding], start: int, wanted: frozenset[Safety]
+) -> tuple[_Made | None, int]:
+    """The first repair of the first finding that has one, and the number of that finding. Those ahead of `start` are tried last."""
+    for number in (*range(start, len(found)), *range(start)):
+        for fix, after in _repairs(snapshot, analysis, found[number], wanted):
+            return ([fix], after), number
+    return None, 0
 
 
 def _repairs(snapshot: Snapshot, analysis: Analysis, finding: Finding, wanted: frozenset[Safety]) -> Iterator[_Repair]:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from shardlint.model import Finding, Fix, Location
+from shardlint.model import Finding, Fix, Location, Safety
 from shardlint.rules import places
 from shardlint.text import Text
 
@@ -16,6 +16,10 @@ class Entry:
 
     finding: Finding
     fixes: tuple[Fix, ...]
+
+    def applied(self, *, unsafe: bool) -> Fix | None:
+        """The repair that `--fix` makes: the best safe one, or, where others may be made too, the best."""
+        return next((fix for fix in self.fixes if unsafe or fix.safety is Safety.SAFE), None)
 
 
 def together(one: Entry, other: Entry) -> Entry:

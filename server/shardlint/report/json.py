@@ -14,13 +14,14 @@ from shardlint.report.entry import Entry, Sources
 from shardlint.text import Span, Text
 
 
-def render(entries: Iterable[Entry], sources: Sources) -> str:
-    """ASCII alone, so that no terminal or pipe can spoil it."""
-    return json.dumps([_finding(entry, sources) for entry in entries], indent=2) + "\n"
+def render(entries: Iterable[Entry], sources: Sources, *, unsafe: bool = False) -> str:
+    """ASCII alone, so that no terminal or pipe can spoil it. Where `unsafe` repairs are made too, each tells whether it is."""
+    return json.dumps([_finding(entry, sources, unsafe=unsafe) for entry in entries], indent=2) + "\n"
 
 
-def _finding(entry: Entry, sources: Sources) -> dict[str, Any]:
-    finding = entry.finding
+def _finding(entry: Entry, sources: Sources, *, unsafe: bool) -> dict[str, Any]:
+    finding, text = entry.finding, sources.get(entry.finding.location.path)
+    applied = entry.applied(unsafe=unsafe)
     return {
         **located(finding.location, sources),
         "code": finding.rule,
@@ -28,7 +29,7 @@ def _finding(entry: Entry, sources: Sources) -> dict[str, Any]:
         "message": finding.message,
         "steps": [{**located(step.location, sources), "message": step.text} for step in finding.steps],
         "calls": [located(call, sources) for call in finding.calls],
-        "fixes": [_fix(fix, sources.get(finding.location.path)) for fix in entry.fixes],
+        "fixes": [_fix(fix, text) | ({"applied": fix is applied} if unsafe else {}) for fix in entry.fixes],
     }
 
 

@@ -6,6 +6,7 @@ import textwrap
 from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass
 
+from shardlint.fixes.edits import edited
 from shardlint.model import Edit, Finding, Fix, Location, Safety, Severity
 from shardlint.report.entry import Entry, Sources, place
 from shardlint.report.excerpt import cells, excerpt, harmless
@@ -26,10 +27,13 @@ _WIDEST_PLACE = 30
 
 @dataclass(frozen=True, slots=True)
 class Look:
-    """How it is written: `paint` gives a part its colour, `width` is the number of cells in a line, None for any number."""
+    """How it is written: `paint` gives a part its colour, `width` is the number of cells in a line, None for any number. With
+    `unsafe` the best repair is the one that is made, whatever it costs.
+    """
 
     paint: Paint
     width: int | None
+    unsafe: bool = False
 
     @property
     def line_limit(self) -> int:
@@ -57,9 +61,10 @@ def _block(entry: Entry, sources: Sources, look: Look) -> Iterator[str]:
         yield from _steps(finding, sources, look)
     if entry.fixes:
         yield ""
-    safe = next((fix for fix in entry.fixes if fix.safety is Safety.SAFE), None)
+    applied = entry.applied(unsafe=look.unsafe)
     for rank, fix in enumerate(entry.fixes):
-        by = "--fix" if fix is safe else "by hand"
+        flags = "--fix" if fix.safety is Safety.SAFE else "--fix --unsafe-fixes"
+        by = flags if fix is applied else "by hand"
         yield f"  {paint('repair', Role.GOOD)} {paint(f'({by})', Role.QUIET)}: {harmless(fix.title)}"
         if text and rank == 0:
             yield from _preview(text, fix, look)
@@ -101,39 +106,41 @@ def _line(location: Location, sources: Sources) -> tuple[str, int]:
 def _preview(text: Text, fix: Fix, look: Look) -> Iterator[str]:
     """The lines that the fix leaves where it edits, with the numbers that they will have, and those that it takes away."""
     lines = list(_repaired(text, fix.edits))
-    for number, sign, line in lines[:_MOST_REPAIRED]:
+    for where, sign, line in lines[:_MOST_REPAIRED]:
         shown = excerpt(Text(line), Span(0, 0), look.line_limit)
-        yield look.paint(f"{number:>5} {sign} ", Role.QUIET) + look.paint(shown.text, _SIGNS[sign])
+        yield look.paint(f"{where:>5} {sign} ", Role.QUIET) + look.paint(shown.text, _SIGNS[sign])
     if len(lines) > _MOST_REPAIRED:
         yield look.paint(f"        ... {len(lines) - _MOST_REPAIRED} more lines", Role.QUIET)
 
 
-def _repaired(text: Text, edits: Sequence[Edit]) -> Iterator[tuple[int, str, str]]:
-    """The changed lines after all edits, each with its 1-based number and a plus.
+def _repaired(text: Text, edits: Sequence[Edit]) -> Iterator[tuple[str, str, str]]:
+    """The changed lines after all edits, each with its 1-based number, in its cell of a notebook, and a plus.
 
     Where they are fewer than before, what was there comes first, with the numbers that it had and a minus.
     """
-    moved = 0
+    whole, moved = edited(text, edits), 0
     for group in _by_lines(text, edits):
-        first, last = text.line_of(group[0].span.start), text.line_of(group[-1].span.end)
-        begin, end = text.line_span(first).start, text.line_span(last).end
-        old = text.source[begin:end]
-        new = old
-        for edit in reversed(group):
-            new = new[: edit.span.start - begin] + edit.text + new[edit.span.end - begin :]
+        begin = text.line_span(text.line_of(group[0].span.start)).start
+        end = text.line_span(text.line_of(group[-1].span.end)).end
+        grown = sum(len(edit.text) - (edit.span.end - edit.span.start) for edit in group)
+        old, new = Text(text.source[begin:end]), Text(whole.source[begin + moved : end + moved + grown])
         before, after = _lines(old), _lines(new)
         head = _common(before, after)
         tail = _common(before[head:][::-1], after[head:][::-1])
         if len(after) < len(before):
             for index in range(head, len(before) - tail):
-                yield first + index + 1, "-", before[index]
+                yield _number(text, begin + old.line_starts[index]), "-", before[index]
         for index in range(head, len(after) - tail):
-            yield first + moved + index + 1, "+", after[index]
-        moved += len(after) - len(before)
+            yield _number(whole, begin + moved + new.line_starts[index]), "+", after[index]
+        moved += grown
 
 
-def _lines(source: str) -> list[str]:
-    text = Text(source)
+def _number(text: Text, offset: int) -> str:
+    cell, line, _ = text.place(offset)
+    return f"{line + 1}" if cell is None else f"  cell {cell + 1}:{line + 1}"
+
+
+def _lines(text: Text) -> list[str]:
     return [text.line_text(line) for line in range(len(text.line_starts))]
 
 
