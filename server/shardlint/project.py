@@ -14,7 +14,7 @@ from shardlint.check import Report, Snapshot, check
 from shardlint.config import TABLE, Settings, load
 from shardlint.environment import find_target, import_folders
 from shardlint.files import SourceFile, problem, read
-from shardlint.model import Finding, Fix, Problem, Target
+from shardlint.model import Finding, Fix, Problem, Safety, Target
 from shardlint.placement.modules import Modules
 from shardlint.records.catalogue import Catalogue
 from shardlint.selection import Asked, Ignored, ignored_by_file, ignored_rules, unknown
@@ -189,13 +189,16 @@ def checked_again(checked: Checked, called: frozenset[int]) -> Checked:
     return replace(checked, snapshot=snapshot, report=check(snapshot))
 
 
-def repair(checked: Checked) -> Repaired:
-    """Apply the safe fixes until there are no more, without writing anything."""
+def repair(checked: Checked, *, unsafe: bool = False) -> Repaired:
+    """Apply the safe fixes until there are no more, or, with `unsafe`, the best fix of every finding, without writing anything."""
+    snapshot = checked.snapshot
+    if unsafe or snapshot.text.cells:
+        from shardlint.fixes.repair import fixed
+
+        wanted = frozenset(Safety) if unsafe else frozenset({Safety.SAFE})
+        return _as_written(checked, *fixed(snapshot, wanted))
     from shardlint.fixes.repair import fix_all
 
-    snapshot = checked.snapshot
-    if snapshot.text.cells:
-        return _repaired_notebook(checked)
     applied: list[Fix] = []
     for _ in range(_MOST_REPAIRS if checked.report.findings else 0):
         text, fixes = fix_all(snapshot)
@@ -203,20 +206,23 @@ def repair(checked: Checked) -> Repaired:
             break
         applied += fixes
         snapshot = replace(snapshot, text=Text(text))
-    return Repaired(checked.snapshot.text.source, snapshot.text.source, tuple(applied))
+    return _as_written(checked, snapshot.text, tuple(applied))
 
 
-def _repaired_notebook(checked: Checked) -> Repaired:
-    """The JSON of a notebook with its cells repaired."""
-    from shardlint.fixes.repair import fixed
-
-    text, fixes = fixed(checked.snapshot)
-    written = checked.source.raw.decode(checked.source.encoding)
-    new = notebook.rewritten(written, checked.snapshot.text, text) if fixes else written
-    if new is None:
-        clause = "was not repaired: its JSON is not laid out as Jupyter does it, and all of it would be written anew."
-        return Repaired(written, written, (), problem(checked.source.path, clause))
-    return Repaired(written, new, fixes)
+def _as_written(checked: Checked, new: Text, fixes: tuple[Fix, ...]) -> Repaired:
+    """What is to be written in the file for its repaired text: of a notebook that is JSON."""
+    source, old = checked.source, checked.snapshot.text
+    if not old.cells:
+        return Repaired(old.source, new.source, fixes)
+    before = source.raw.decode(source.encoding)
+    after = notebook.rewritten(before, old, new) if fixes else before
+    if after is None:
+        clause = (
+            "was not repaired: its JSON is not laid out as Jupyter does it, or a magic in it looks like one of its comments; "
+            "all of it would be written anew."
+        )
+        return Repaired(before, before, (), problem(source.path, clause))
+    return Repaired(before, after, fixes)
 
 
 def repairs_of(checked: Checked, finding: Finding) -> tuple[Fix, ...]:

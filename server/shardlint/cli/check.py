@@ -12,7 +12,7 @@ from pathlib import Path
 
 import click
 
-from shardlint.cli.repairing import as_diff, repaired
+from shardlint.cli.repairing import as_diff
 from shardlint.cli.running import Request, Run
 from shardlint.cli.shared import CLEAN, FAILED, FOUND, tell
 from shardlint.cli.terminal import paint_for, progress, width_of
@@ -26,6 +26,7 @@ from shardlint.project import (
     folder_of,
     is_left_out,
     python_files,
+    repair,
     repairs_of,
 )
 from shardlint.records.catalogue import Catalogue
@@ -200,7 +201,7 @@ def _placed(one: Problem, checked: Checked) -> Problem:
 
 def _repaired(run: Run, checked: Checked, scope: Scope) -> Checked | Problem:
     """The file after its repair, or as it was where nothing is repaired or only shown."""
-    made = repaired(checked, unsafe=run.request.unsafe)
+    made = repair(checked, unsafe=run.request.unsafe)
     if made.problem is not None:
         run.tell(made.problem)
     if not made.fixes:

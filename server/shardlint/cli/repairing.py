@@ -1,36 +1,14 @@
-"""What `--fix` makes of a file, and how `--diff` shows that. Nothing is written here."""
+"""How `--diff` shows what `--fix` would make of a file."""
 
 from __future__ import annotations
 
 from collections.abc import Callable
 from pathlib import Path
 
-from shardlint.files import SourceFile, problem
-from shardlint.model import Safety
-from shardlint.project import Checked, Repaired, repair
+from shardlint.files import SourceFile
+from shardlint.project import Repaired
 from shardlint.report import diff
 from shardlint.report.paint import Paint
-from shardlint.syntax import notebook
-
-
-def repaired(checked: Checked, *, unsafe: bool) -> Repaired:
-    """The file after the safe repairs, or after the best repair of every finding, whatever it costs."""
-    return _repaired_anyhow(checked) if unsafe else repair(checked)
-
-
-def _repaired_anyhow(checked: Checked) -> Repaired:
-    from shardlint.fixes.repair import fixed
-
-    source, old = checked.source, checked.snapshot.text
-    new, fixes = fixed(checked.snapshot, frozenset(Safety))
-    if not old.cells:
-        return Repaired(old.source, new.source, fixes)
-    before = source.raw.decode(source.encoding)
-    after = notebook.rewritten(before, old, new) if fixes else before
-    if after is None:
-        clause = "was not repaired: its JSON is not laid out as Jupyter does it, and all of it would be written anew."
-        return Repaired(before, before, (), problem(source.path, clause))
-    return Repaired(before, after, fixes)
 
 
 def as_diff(source: SourceFile, target: Path, made: Repaired, paint: Paint, content: Callable[[str], str]) -> str:
