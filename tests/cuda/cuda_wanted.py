@@ -102,7 +102,7 @@ def _at_names(rule: Rule, table: Table, jax: str, scope: Scope) -> Iterator[tupl
         row = table.consumers.get(owner)
         if row is None or not scope.has(row) or not _holds(rule, name, jax):
             continue
-        if rule.match.timeline is None or rule.match.timeline in table.fates(name, jax):
+        if rule.match.timeline is None or rule.match.timeline == table.fate_to_come(name, jax):
             yield name, _offered(rule, name)
 
 

@@ -176,11 +176,9 @@ class Table:
         fates = (_fate(row, version) for row in self._existences(name))
         return next((fate for fate in fates if fate is not None), None)
 
-    def fates(self, name: str, version: str) -> frozenset[str]:
-        """The same with LEAVING for what a later version of JAX has not."""
-        fate = self.fate(name, version)
-        leaving = fate is None and self.removed_in(name) is not None
-        return frozenset({LEAVING} if leaving else {fate} if fate else ())
+    def fate_to_come(self, name: str, version: str) -> str | None:
+        """The same, and LEAVING for what this version has and a later one has not."""
+        return self.fate(name, version) or (None if self.removed_in(name) is None else LEAVING)
 
     def removed_in(self, name: str) -> str | None:
         """The first version of JAX without `name`, or without what holds it; None where JAX has not removed it."""

@@ -37,7 +37,7 @@ class Found:
 
 
 def findings(
-    events: Iterable[Event],
+    events: Sequence[Event],
     sources: Sources,
     target: Target,
     catalogue: Catalogue,
@@ -47,7 +47,7 @@ def findings(
     """What rules hold at hand-offs. `patterns` are what the records that have no rule look for, by name."""
     best: dict[tuple[str, str, Span], tuple[int, Finding]] = {}
     aside: set[tuple[str, str, Span]] = set()
-    for rule, event, severity, meant, sure in _holding(list(events), target, catalogue, patterns, table):
+    for rule, event, severity, meant, sure in _holding(events, target, catalogue, patterns, table):
         if not sources.is_here(event.place) and not _calls(event, sources):
             aside.add((rule.name, sources.module(event.place).path, shown_span(event, sources.tree(event.place))))
             continue
@@ -150,7 +150,7 @@ def _existing(rule: Rule, event: Event, target: Target, table: Table) -> Target:
     names that are not there, or not for long, it is the part of which that is so.
     """
     if rule.match.timeline:
-        meant = tuple(one for one in target.versions if rule.match.timeline in table.fates(event.consumer, one))
+        meant = tuple(one for one in target.versions if table.fate_to_come(event.consumer, one) == rule.match.timeline)
         return replace(target, versions=meant)
     if event.protocol in ("name", "guard") or event.consumer not in table.timeline:
         return target
