@@ -21,7 +21,7 @@ from shardlint.placement.frame import Code
 from shardlint.placement.lattice import each, one_of
 from shardlint.placement.machine import item_of
 from shardlint.placement.nature import Nature
-from shardlint.placement.natures import REQUIRES_GRAD, kept
+from shardlint.placement.natures import REQUIRES_GRAD, kept, viewed
 from shardlint.placement.site import Site
 
 _TURNED_OFF = frozenset({"requires_grad", "requires_grad_"})
@@ -63,7 +63,8 @@ def rows_together(site: Site) -> Value:
     """`TensorDataset(*tensors)`: goes through the rows of all, side by side."""
     if site.arguments.open or site.arguments.rest is not None:
         return UNKNOWN
-    return Elements(Sequence(site.arguments.positional))
+    rows = (viewed(one, UNKNOWN) if isinstance(one, Host | Foreign) else one for one in site.arguments.positional)
+    return Elements(Sequence(tuple(rows)))
 
 
 def batches(site: Site) -> Value:
