@@ -63,7 +63,7 @@ def _quick_fixes(session: Session, checked: CheckedDocument, one: Shown) -> Iter
     client = session.client
     found = session.repairs(checked, one.finding, one.seen)
     if not found and client.disabled_actions and one.seen is checked:
-        reason = session.engine.why_no_repair(checked.snapshot, one.finding)
+        reason = session.why_no_repair(checked, one.finding)
         if reason:
             yield types.CodeAction(
                 title=f"No repair for {one.finding.rule}: {reason}",

@@ -85,6 +85,7 @@ class Session:
         self._checks: dict[str, Callable[[Snapshot], Report]] = {}
         self._repairs: dict[str, dict[tuple[Finding, int], tuple[CheckedDocument, tuple[Fix, ...]]]] = {}
         self._guards: dict[str, dict[HandOff, tuple[Fix, ...]]] = {}
+        self._reasons: dict[str, dict[Finding, str]] = {}
         self._projects: dict[Path, Project] = {}
         self._told: set[Problem] = set()
         self._meanings: dict[Path, Mapping[str, str]] = {}
@@ -147,13 +148,17 @@ class Session:
         """Forget a document; False if it was not open here."""
         self._checked.pop(uri, None)
         self._checks.pop(uri, None)
-        self._repairs.pop(uri, None)
-        self._guards.pop(uri, None)
+        self._forget(uri)
         self._outdated.discard(uri)
         is_known = self._documents.pop(uri, None) is not None
         self._hold()
         self.look_again()
         return is_known
+
+    def _forget(self, uri: str) -> None:
+        """Work out again what can be made of the findings and hand-offs of a document, when it is asked for."""
+        for known in (self._repairs, self._guards, self._reasons):
+            known.pop(uri, None)
 
     def is_open(self, uri: str) -> bool:
         return uri in self._documents
@@ -186,8 +191,7 @@ class Session:
         if known is None:
             known = self._checked[uri] = self._check(document)
             self._outdated.discard(uri)
-            self._repairs.pop(uri, None)
-            self._guards.pop(uri, None)
+            self._forget(uri)
         return known
 
     def current(self, uri: str) -> CheckedDocument | None:
@@ -250,6 +254,13 @@ class Session:
                 ),
             )
         return known[key][1]
+
+    def why_no_repair(self, checked: CheckedDocument, finding: Finding) -> str:
+        """Why a finding of a document has no repair, worked out when it is first asked for."""
+        known = self._reasons.setdefault(checked.document.uri, {})
+        if finding not in known:
+            known[finding] = self.engine.why_no_repair(checked.snapshot, finding)
+        return known[finding]
 
     def guards(self, checked: CheckedDocument, hand_off: HandOff) -> tuple[Fix, ...]:
         """The guards for a hand-off of a document, worked out when they are first asked for."""
